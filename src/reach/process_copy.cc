@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "base/fd.h"
@@ -24,7 +24,9 @@
 namespace penna {
 namespace {
 
+using Trouble = ProcessCopy::Trouble;
 constexpr char kMakeCopy = 'm', kEndCopy = 'e';  // orders
+constexpr char kMade = 'm';                      // an answer to kMakeCopy begins with this or a Trouble
 constexpr const char* kStays = "has not reaped its copy, which stays a zombie";
 
 // In the surgeon.
@@ -49,29 +51,38 @@ bool await_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) 
   return true;
 }
 
-// Returns the copy's number, or text to follow "process N ".
+std::string answer_of(Trouble trouble, const std::string& text) { return static_cast<char>(trouble) + text; }
+
+// Returns kMade and the copy's number, or a Trouble and text to follow "process N ".
 std::string make_copy(pid_t pid, const std::vector<uint64_t>& locks, Made* made) {
   made->turn = lock_target(pid);
-  if (!made->turn) return kTargetBusy;
+  if (!made->turn) return answer_of(Trouble::kRefused, kTargetBusy);
   const auto target = examine(pid);
-  if (!target) return target.error().text;
+  if (!target) return answer_of(Trouble::kRefused, target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call, true);
-  if (!refusals) return refusals.error().text;
+  if (!refusals) return answer_of(Trouble::kRefused, refusals.error().text);
   const uint64_t exit_function = target->standalone ? target->standalone->function("_exit")
                                                     : RemoteSymbols(target->memory, *target->libc).find("_exit");
-  if (exit_function == 0) return "has a libc without _exit";
+  if (exit_function == 0) return answer_of(Trouble::kRefused, "has a libc without _exit");
   std::optional<BorrowedThread::Child> child;
+  Trouble what = Trouble::kRefused;
   const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {
-    if (!await_free(locks, target->memory)) return ProcessCopy::kLocked;
+    if (!await_free(locks, target->memory)) {
+      what = Trouble::kLocked;
+      return ProcessCopy::kLockedText;
+    }
     child = thread.copy_process(target->memory, exit_function);
-    if (!child) return ProcessCopy::kNotMade;
+    if (!child) {
+      what = Trouble::kEnded;
+      return "could not be copied: has it ended?";
+    }
     return child->there > 0 ? "" : fmt::format("cannot be copied: {}", errno_text(static_cast<int>(-child->there)));
   });
-  if (!trouble.empty()) return trouble;
+  if (!trouble.empty()) return answer_of(what, trouble);
   made->original = pid;
   made->there = child->there;
   made->copy = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child->pid, 0)));
-  return std::to_string(child->pid);
+  return kMade + std::to_string(child->pid);
 }
 
 // Returns text to follow "process N "; empty on success.
@@ -93,7 +104,8 @@ std::string end_copy(const Made& made) {
 
 }  // namespace
 
-Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& locks) {
+Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& locks, Trouble* trouble) {
+  *trouble = Trouble::kRefused;
   const auto made = std::make_shared<Made>();
   auto surgeon =
       Surgeon::start({[made, locks](const Surgeon::Order& order) {
@@ -102,14 +114,18 @@ Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& lo
                       [made] { (void)end_copy(*made); }});
   if (!surgeon) return surgeon.error();
   const std::string answer = PENNA_TRY(surgeon->tell({kMakeCopy, pid}, {}));
-  pid_t copy = 0;
-  if (std::istringstream number(answer); !(number >> copy)) return Error{answer};
+  if (answer.empty() || answer[0] != kMade) {
+    if (!answer.empty()) *trouble = static_cast<Trouble>(answer[0]);
+    return Error{answer.substr(std::min<size_t>(answer.size(), 1))};
+  }
+  const auto copy = static_cast<pid_t>(std::strtol(answer.c_str() + 1, nullptr, 10));
   ProcessCopy process_copy(std::move(*surgeon), copy);
   // The other threads went on until the kernel had copied the lock.
   const auto memory = RemoteMemory::open(copy);
   if (!memory || are_free(locks, *memory)) return process_copy;
   PENNA_TRY(process_copy.end());
-  return Error{kLocked};
+  *trouble = Trouble::kLocked;
+  return Error{kLockedText};
 }
 
 Result<> ProcessCopy::end() {

@@ -22,11 +22,15 @@ namespace penna {
 
 class ProcessCopy {
  public:
-  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst. `locks`: where in the
-  // process there are locks that must be free in the copy, for nothing releases them there; kLocked: one was held.
-  static Result<ProcessCopy> make(pid_t pid, const std::vector<uint64_t>& locks);
-  static constexpr const char* kNotMade = "could not be copied: has it ended?";
-  static constexpr const char* kLocked = "could not be copied: its threads always hold a lock that the agent needs";
+  enum class Trouble : char {
+    kRefused = 'r',  // it cannot be copied
+    kEnded = 'e',    // it, or the copy, ended in the midst
+    kLocked = 'l',   // one of `locks` was held
+  };
+  static constexpr const char* kLockedText = "could not be copied: its threads always hold a lock that the agent needs";
+  // The error is text to follow "process N ", and *trouble says which. `locks`: where in the process there are locks
+  // that must be free in the copy, for nothing releases them there.
+  static Result<ProcessCopy> make(pid_t pid, const std::vector<uint64_t>& locks, Trouble* trouble);
   ProcessCopy(ProcessCopy&& other) noexcept
       : surgeon_(std::move(other.surgeon_)), pid_(std::exchange(other.pid_, -1)) {}
   ProcessCopy& operator=(ProcessCopy&&) = delete;

@@ -85,10 +85,10 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
 Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, std::vector<uint64_t>* locks,
                                 bool* again) {
   constexpr std::chrono::milliseconds kLockPatience(300);
-  auto made = ProcessCopy::make(process.pid, *locks);
+  ProcessCopy::Trouble why{};
+  auto made = ProcessCopy::make(process.pid, *locks, &why);
   if (!made) {
-    const std::string& text = made.error().text;
-    *again = text == ProcessCopy::kLocked || (text == ProcessCopy::kNotMade && !has_ended(process.pid));
+    *again = why == ProcessCopy::Trouble::kLocked || (why == ProcessCopy::Trouble::kEnded && !has_ended(process.pid));
     return made.error();
   }
   ProcessCopy& copy = *made;
@@ -120,7 +120,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     PENNA_TRY(copy.end());
     if (is_stuck) {
       locks->push_back(watch.lock());
-      return Error{ProcessCopy::kLocked};
+      return Error{ProcessCopy::kLockedText};
     }
     if (*again) return Error{"could not be copied: the copy has ended"};
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
