@@ -246,7 +246,7 @@ Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
   PENNA_TRY(show_live(options, signals, *live, symbols, sender));
   if (!sender.is_broken()) return ok();
   if (sender.calls_unsent() == 0) return Error{"the other etrace was gone before it had shown everything"};
-  return Error{fmt::format("the other etrace was gone too early: {} it has not been told of, at least",
+  return Error{fmt::format("the other etrace ended too early: at least {} did not reach it",
                            plural_text(static_cast<int64_t>(sender.calls_unsent()), "call"))};
 }
 

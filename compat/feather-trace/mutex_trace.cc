@@ -16,7 +16,7 @@ namespace {
 Result<Parsed<RecordOptions>> parse(const Arguments& arguments) {
   std::vector<std::string> command;
   OptionParser parser(
-      "Runs CMD and records when it takes and gives back locks, into mutex-PID.penna in this directory. mutex_ft2csv "
+      "Runs CMD and records when it acquires and releases locks, into mutex-PID.penna in this directory. mutex_ft2csv "
       "prints "
       "its critical sections; penna report tells who waited for whom. With FT_STAY_SILENT in the environment nothing "
       "is said "

@@ -65,8 +65,7 @@ Error refusal(const char* what) {
   const int cause = errno;
   const char* help = "see penna doctor";
   if (cause == EPERM || cause == EACCES) help = "run penna as root (CAP_BPF and CAP_PERFMON), outside of containers";
-  if (cause == ENOSYS)
-    help = "it has no bpf(2), or a filter of system calls forbids it: run penna outside of containers";
+  if (cause == ENOSYS) help = "it has no bpf(2), or a seccomp filter forbids it: run penna outside of containers";
   if (cause == EINVAL || cause == EOPNOTSUPP || cause == E2BIG)
     help = "they need Linux 6.6 or later with CONFIG_UPROBES and CONFIG_BPF_EVENTS";
   return Error{

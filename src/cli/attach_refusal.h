@@ -46,7 +46,7 @@ struct ObjectionAndRemedy {
 };
 ObjectionAndRemedy split_remedy(const std::string& refusal);
 
-// The refusal, if it is only for a tracer or a filter of system calls, which do not matter to uprobes; else empty.
+// The refusal, if it is only for a tracer or a seccomp filter, which do not matter to uprobes; else empty.
 std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user, bool by_breakpoints);
 
 // Reads the facts and returns the refusal, or an empty string. Waits up to five seconds for a passing tracer of ours,

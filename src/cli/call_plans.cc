@@ -213,8 +213,8 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
     timed.push_back(fmt::format("{} [{}]", one.name, std::filesystem::path(one.file).filename().string()));
   if (!timed.empty())
     collector.note(
-        fmt::format("waits in {} are told by time: about {} us or more in it count as one; name a function that tries "
-                    "the lock to have them exactly (--lock-functions ...,try=FUNCTION)",
+        fmt::format("waits in {} are inferred from time: about {} us or more in it count as one; name a function that "
+                    "tries the lock to have them exactly (--lock-functions ...,try=FUNCTION)",
                     fmt::join(timed, ", "), kTimedWaitNs / 1000),
         false);
   std::vector<std::string> unmet;

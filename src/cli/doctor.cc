@@ -95,11 +95,10 @@ DoctorFinding barrier_finding() {
 // SECCOMP_GET_FILTER of ptrace(2) needs CAP_SYS_ADMIN, and that we have no filter ourselves.
 DoctorFinding filter_finding() {
   const bool filtered = std::atoi(read_status_value("/proc/self", "Seccomp").c_str()) != 0;
-  if (may_read_call_filters())
-    return {"seccomp", Diagnosis::kOk, "filters of system calls (seccomp) of processes can be read", ""};
+  if (may_read_call_filters()) return {"seccomp", Diagnosis::kOk, "seccomp filters of processes can be read", ""};
   return {"seccomp", Diagnosis::kLimited,
-          filtered ? "penna itself has a filter of system calls: it cannot attach to processes that have one"
-                   : "without CAP_SYS_ADMIN, processes with a filter of system calls cannot be attached to",
+          filtered ? "penna itself has a seccomp filter: it cannot attach to processes that have one"
+                   : "without CAP_SYS_ADMIN, processes with a seccomp filter cannot be attached to",
           filtered ? "run penna outside of the container" : "run penna as root for those"};
 }
 

@@ -36,7 +36,7 @@ constexpr Verb kVerbs[] = {
     {"trim", "-r FROM-TO [REC]", "a part of a recording, by time, as a smaller one", trim_verb},
     {"merge", "REC REC...", "recordings of one machine as one, on one clock", merge_verb},
     {"config", "[VERB]", "the defaults of options, and which file or variable each comes from", config_verb},
-    {"completion", "SHELL", "a script by which bash, zsh or fish complete what is typed behind penna", completion_verb},
+    {"completion", "SHELL", "a script by which bash, zsh or fish complete the command line of penna", completion_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };
 

@@ -324,13 +324,13 @@ void Collector::note_limits() {
         Budget::kStopMs / 1000));
   if (budget_->threads_reached())
     totals_.limits.push_back(
-        fmt::format("processes told of more threads than the {} that are kept apart: the others are counted together",
+        fmt::format("there were more threads than the {} that are tracked separately: the others are counted together",
                     Budget::kThreads));
   if (budget_->state_reached())
-    totals_.limits.push_back(fmt::format(
-        "processes told of more open calls, functions and points than the {} MiB that are kept of them: some "
-        "are in the recording that filters would have left out",
-        Budget::kStateBytes >> 20));
+    totals_.limits.push_back(
+        fmt::format("there were more open calls, functions and points than fit into the {} MiB kept for them: some "
+                    "are in the recording that filters would have left out",
+                    Budget::kStateBytes >> 20));
   for (const std::string& limit : totals_.limits) add_note(limit, &limit == totals_.limits.data() ? missed : 0);
 }
 

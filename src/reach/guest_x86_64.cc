@@ -291,7 +291,7 @@ std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
   if (words->state == 2) return "could not load the agent: " + memory.text(words->error);
   if (words->tid != 0) return {};
   if (words->state == 0)
-    return "has ended the thread that was to load the agent (a filter of system calls?): use --via breakpoint";
+    return "has ended the thread that was to load the agent (a seccomp filter?): use --via breakpoint";
   switch (words->answer) {
     case PENNA_ATTACHED: return "";
     case PENNA_ATTACH_UNWINDER:

@@ -112,7 +112,7 @@ bool locks_memory(pid_t pid) {
 }
 
 // Maps the guest's memory. In a process that locks its memory, the thread would wait for all of its pages, of which the
-// guest needs few. Not so with a filter of system calls, which may forbid munlock.
+// guest needs few. Not so with a seccomp filter, which may forbid munlock.
 std::optional<int64_t> map_guest_memory(BorrowedThread& thread, const Start& start) {
   constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, kAccess = PROT_READ | PROT_WRITE;
   const bool unlocks = start.locks_memory && (start.refusals & PENNA_CALLS_FILTERED) == 0;
@@ -282,7 +282,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   if (std::string trouble = start.residue ? renew_agent(*target, agent_, &start) : open_agent(*target, agent_, &start);
       !trouble.empty())
     return trouble;
-  const std::string just_filtered = "has just installed a filter of system calls: try again";
+  const std::string just_filtered = "has just installed a seccomp filter: try again";
   const auto start_it = [&](BorrowedThread& thread) {
     return count_call_filters(pid, thread.id()) > filters ? just_filtered : start_guest(*target, thread, &start);
   };

@@ -126,7 +126,7 @@ for after in 5 20 40 60 80 120 700; do
   start lines.txt ./midst $after
   await lines.txt '^up$'
   run penna record -p "$pid" -f -o it.penna --duration 1s --libcalls
-  [ "$status" = 0 ] || expect_match "$err" "^penna: process $pid has (just installed a filter of system calls: try again|a seccomp filter)"
+  [ "$status" = 0 ] || expect_match "$err" "^penna: process $pid has (just installed a seccomp filter: try again|a seccomp filter)"
   await_progress lines.txt
   kill -9 "$pid" || fail "the program died with a filter after $after ms: $(tail -n 1 lines.txt)"
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that ends the thread which loads the agent: by a filter of system calls that kills threads, or here by an
+# A program that ends the thread which loads the agent: by a seccomp filter that kills threads, or here by an
 # allocator that wants no other threads than its own. The recorder says so instead of waiting, and the program goes on.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -26,7 +26,7 @@ expect_match "$out" '^2 findings in 3 notes of ./trapped\.$'
 expect_match "$out" '^float-marker +trap:half +argument 2: 8f@%xmm0 +.*trapped.S:6$'
 expect_match "$out" '^symbol-operand +trap:far +argument 1: 8@value\(%rip\) +.*trapped.S:7$'
 expect_match "$out" '^  gdb: loses that argument and all that follow\.$'
-expect_match "$out" '^  To mend it: Pass the bits of the float as an integer'
+expect_match "$out" '^  Fix: Pass the bits of the float as an integer'
 expect_missing "$out" "trap:good"
 
 status=0
@@ -36,7 +36,7 @@ expect_eq 1 "$status" "status with --json"
 import json
 found = json.load(open('found.json'))['findings']
 assert [(f['trap'], f['point']) for f in found] == [('float-marker', 'trap:half'), ('symbol-operand', 'trap:far')], found
-assert all(f['file'] == './trapped' and f['breaks']['gdb'] and f['mend'] and int(f['address'], 16) for f in found), found
+assert all(f['file'] == './trapped' and f['breaks']['gdb'] and f['fix'] and int(f['address'], 16) for f in found), found
 PYTHON
 
 # Our points have no traps, however they are built; nor do the notes of the C++ library.

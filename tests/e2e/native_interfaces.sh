@@ -109,12 +109,12 @@ unset GLIBC_TUNABLES
 
 # Heaps destroyed with all of their blocks: the single frees are not reported, and a note says so.
 run penna record -f -k alloc -o heap.penna -- ./mimalloc destroy
-expect_contains "$err" "1 call has ended blocks at once that nobody tells of"
+expect_contains "$err" "1 call freed all blocks of a heap at once"
 expect_eq "0 1 1000" "$status $out" "a heap that is destroyed"
 run penna check heap.penna --max-leak 0
 expect_eq 2 "$status" "leaks that may be none"
-expect_contains "$out" "1 call has ended blocks at once (mi_heap_destroy, arenas of jemalloc); which blocks is unknown"
-expect_contains "$(penna report leaks heap.penna 2>&1)" "1 call has ended blocks at once that nobody tells of"
+expect_contains "$out" "1 call freed all blocks of a heap at once (mi_heap_destroy, arenas of jemalloc); which blocks is unknown"
+expect_contains "$(penna report leaks heap.penna 2>&1)" "1 call freed all blocks of a heap at once"
 
 # A prefixed interface beside libc's malloc, visible only in the program's own symbols; and functions with such a name
 # that do not belong to an allocator.

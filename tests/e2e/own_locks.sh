@@ -88,7 +88,7 @@ run penna record -k locks -o tried.penna --lock-functions 'shop::Gate::enter=sho
 expect_eq 0 "$status" status
 expect_missing "$err" "lock-functions"
 shown tried
-expect_missing "$(penna report tried.penna health)" "told by time"
+expect_missing "$(penna report tried.penna health)" "inferred from time"
 waits=$(penna report tried.penna waits)
 expect_match "$waits" 'pay\(\) \(shop.cc'
 expect_match "$waits" 'audit\(\) \(shop.cc'
@@ -104,7 +104,7 @@ build_c shop -L. -lgate
 # Whether it would wait is unknown: a call that takes long counts as a wait.
 run penna record -k locks -o timed.penna --lock-functions 'shop::Gate::enter=shop::Gate::leave' -- ./shop
 shown timed timed
-expect_contains "$(penna report timed.penna health)" "waits in shop::Gate::enter() [shop] are told by time: about 5 us or more"
+expect_contains "$(penna report timed.penna health)" "waits in shop::Gate::enter() [shop] are inferred from time: about 5 us or more"
 
 # Without the option it is not seen, only its futex.
 penna record -q -k locks -o none.penna -- ./shop

@@ -35,7 +35,7 @@ for ways in '-pg -fpatchable-function-entry=5' '-pg -mfentry -fpatchable-functio
     run "$PENNA" record -q -k calls -o twice.penna -f -- ./twice
     expect_eq "3 $plain" "$status $out" "status and output ($ways $level)"
     expect_eq "$want" "$(rows twice.penna)" "calls ($ways $level)"
-    expect_missing "$(penna report health twice.penna)" 'left that had not been entered'
+    expect_missing "$(penna report health twice.penna)" 'without a matching entry'
     expect_match "$(penna export folded twice.penna)" '^main;recurses;recurses;leaf '
   done
 done
@@ -60,5 +60,5 @@ for ways in -finstrument-functions -pg '-pg -mfentry' -fpatchable-function-entry
   expect_eq '10 pay
 5 price' "$(penna report calls app.penna --format csv | cut -d, -f1,12 | tr -d '"' | tr ',' ' ' | grep -E ' (pay|price)$' | sort)" "calls of the library ($ways)"
   expect_match "$(penna export folded app.penna)" '^price;pay '
-  expect_missing "$(penna report health app.penna)" 'left that had not been entered'
+  expect_missing "$(penna report health app.penna)" 'without a matching entry'
 done

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ./no_prctl prctl|syscall: forbids itself prctl(), by a filter of system calls that kills, as sandboxes have them; then a thread of it,
+// ./no_prctl prctl|syscall: forbids itself prctl(), by a seccomp filter that kills, as sandboxes have them; then a thread of it,
 // and one of a forked child, allocate.
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wants a filter of system calls for all threads, which one of them cannot have, and works on without it.
+// Wants a seccomp filter for all threads, which one of them cannot have, and works on without it.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -14,7 +14,7 @@ constexpr Example kRecordExamples[] = {
     {"penna record ./app", "everything it does: calls, allocations, locks, points"},
     {"penna record --all-functions ./app", "calls of all functions, however it was built"},
     {"penna record -o pay.penna -k calls -F 'shop::*' ./app", "only calls of some functions"},
-    {"penna record -p PID --duration 1s", "a process that runs, which is left as it was"},
+    {"penna record -p PID --duration 1s", "a running process, for a second; it then runs on unchanged"},
     {"penna record --ring 60s --on 'wait > 100ms || crash' ./app", "the last minute, each time that happens"}};
 
 constexpr const char* kReportCommon[] = {"-n",      "-s",       "--by",   "-F",       "--thread", "--pid",
@@ -47,7 +47,7 @@ constexpr const char* kCheckCommon[] = {"--max-leak",   "--max-peak",    "--max-
                                         "--no-lock-in", "--no-deadlock", "--suppressions", "--format",   "-i"};
 constexpr Example kCheckExamples[] = {
     {"penna check --max-leak 1MB --max-peak 100MB", "what it holds on to, and at the most"},
-    {"penna check --max-wait 1s --no-deadlock", "how long a lock may be waited for"},
+    {"penna check --max-wait 1s --no-deadlock", "the longest allowed wait for a lock"},
     {"penna check app.penna --max-allocs 'pay=1000'", "how often a function may allocate"}};
 
 constexpr Example kInfoExamples[] = {{"penna info", "of the newest recording"},

@@ -29,7 +29,7 @@ struct CompletionOptions {
 Result<Parsed<CompletionOptions>> parse_completion(const Arguments& arguments) {
   Parsed<CompletionOptions> parsed;
   OptionParser parser(
-      "Prints a script that makes a shell complete what is typed behind penna: verbs, options, values, recordings, and "
+      "Prints a script that makes a shell complete the command line of penna: verbs, options, values, recordings, and "
       "functions of the program. Where penna is installed, shells find it themselves.",
       "penna completion");
   parser.word("SHELL", parsed.options.shell, "bash, zsh or fish", OptionParser::Need::kRequired);

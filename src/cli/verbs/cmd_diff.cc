@@ -156,7 +156,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   OptionParser parser(
       "Compares the calls of two recordings, function by function, their allocations, stack by stack, or their "
       "locks, by name. What "
-      "changed least comes last; what is noise is grey on a terminal and has quiet = 1 in csv and json.",
+      "changed least comes last; noise is grey on a terminal and has quiet = 1 in csv and json.",
       "penna diff");
   parser.words("A B", words, "the recordings: before, and after");
   parser.section("What is compared");

@@ -60,7 +60,7 @@ Table table_of(const DoctorFindings& findings) {
 Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments) {
   Parsed<DoctorOptions> parsed;
   OptionParser parser(
-      "Says what works here and how to mend what does not: of this system, of a process for penna record -p, or of a\n"
+      "Says what works here and how to fix what does not: of this system, of a process for penna record -p, or of a\n"
       "program. Nothing is changed. Exit status: 0 all that is needed works, 2 something does not.",
       "penna doctor");
   parser.word("PID|BIN", parsed.options.target, "a process or a program; without it, this system",

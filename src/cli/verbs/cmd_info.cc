@@ -13,7 +13,7 @@ namespace penna {
 
 Result<Parsed<InfoOptions>> parse_info(const Arguments& arguments) {
   Parsed<InfoOptions> parsed;
-  OptionParser parser("Shows what a recording is of: command, machine, time, processes, events.", "penna info");
+  OptionParser parser("Shows what a recording contains: command, machine, time, processes, events.", "penna info");
   parser.word("REC", parsed.options.input.recording, "the recording; default the newest *.penna here");
   add_recording_option(parser, parsed.options.input);
   add_table_options(parser, parsed.options.table, false);

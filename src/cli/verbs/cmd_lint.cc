@@ -105,7 +105,7 @@ std::vector<std::string> explanations(const std::vector<Finding>& findings) {
     sentences.push_back(fmt::format("{}: {}.", facts.id, facts.what));
     for (const ClientEffect& broken : facts.breaks)
       sentences.push_back(fmt::format("  {}: {}.", broken.client, broken.effect));
-    sentences.push_back(fmt::format("  To mend it: {}", facts.mend));
+    sentences.push_back(fmt::format("  Fix: {}", facts.fix));
   }
   return sentences;
 }
@@ -128,7 +128,7 @@ void write_finding(const Finding& found, JsonWriter& json) {
   json.begin_object();
   for (const ClientEffect& broken : facts.breaks) json.field(broken.client, broken.effect);
   json.end_object();
-  json.field("mend", facts.mend);
+  json.field("fix", facts.fix);
 }
 
 }  // namespace

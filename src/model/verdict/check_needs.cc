@@ -39,8 +39,8 @@ std::vector<Missing> missing_blocks(const Recording& recording, const HealthRepo
                         " could not be entered",
                     true, fewer});
   if (health.target.ended_at_once != 0)
-    list.push_back({plural_text(health.target.ended_at_once, "call has", "calls have") +
-                        " ended blocks at once (mi_heap_destroy, arenas of jemalloc); which blocks is unknown",
+    list.push_back({plural_text(health.target.ended_at_once, "call freed", "calls freed") +
+                        " all blocks of a heap at once (mi_heap_destroy, arenas of jemalloc); which blocks is unknown",
                     false, fewer});
   const bool has_range = reads_range(recording);
   if (health.unmatched_frees != 0 && !has_range)

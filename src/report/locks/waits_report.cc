@@ -18,7 +18,7 @@ namespace {
 const char* side_name(OtherSide side) {
   switch (side) {
     case OtherSide::kHeld: return "held";
-    case OtherSide::kReleased: return "gave back";
+    case OtherSide::kReleased: return "released";
     case OtherSide::kUnknown: return "unknown";
     case OtherSide::kFree: return "nobody";
     case OtherSide::kWoke: return "woke";
@@ -92,7 +92,7 @@ Columns<HoldItem> hold_columns() {
        Fill::kWhenShown},
       {{"stack_of", "STACK OF", CellKind::kText, false, true},
        [](const HoldItem& item) {
-         return Cell{std::string(item.group.stack == 0 ? "" : item.group.stack_is_release ? "gave back" : "taken")};
+         return Cell{std::string(item.group.stack == 0 ? "" : item.group.stack_is_release ? "released" : "taken")};
        }},
       {{"lock", "LOCK", CellKind::kText, true},
        [](const HoldItem& item) { return item.name_of(item.lock); },

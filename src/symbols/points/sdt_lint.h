@@ -48,7 +48,7 @@ struct SdtTrapFacts {
   const char* id;    // "float-marker"
   const char* what;  // half a sentence: a description of the trap
   std::vector<ClientEffect> breaks;
-  const char* mend;  // a sentence
+  const char* fix;  // a sentence
 };
 const SdtTrapFacts& sdt_trap_facts(SdtTrap trap);
 

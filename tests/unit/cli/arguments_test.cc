@@ -338,7 +338,7 @@ TEST(Parse, HelpShowsNamesValuesAndWords) {
   const std::string help = parse_info({"--help"})->help;
   EXPECT_EQ(help,
             "Usage: penna info [OPTIONS] [REC]\n"
-            "Shows what a recording is of: command, machine, time, processes, events.\n\n"
+            "Shows what a recording contains: command, machine, time, processes, events.\n\n"
             "  REC                         the recording; default the newest *.penna here\n\n"
             "Examples:\n"
             "  penna info                   of the newest recording\n"

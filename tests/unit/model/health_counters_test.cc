@@ -73,7 +73,7 @@ TEST(HealthCounters, RecordSaysSomeAtItsEnd) {
   sums.sites_refused = 1;
   EXPECT_THAT(closing_sentences(sums), ElementsAre());
   sums.ended_at_once = 2;
-  EXPECT_THAT(closing_sentences(sums), ElementsAre(testing::StartsWith("2 calls have ended blocks at once")));
+  EXPECT_THAT(closing_sentences(sums), ElementsAre(testing::StartsWith("2 calls freed all blocks of a heap at once")));
   EXPECT_THAT(closing_sentences(sums)[0].back(), testing::Ne('.'));
 }
 

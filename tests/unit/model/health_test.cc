@@ -339,7 +339,7 @@ TEST(Health, TellsWhatTheAnalysesCouldNotMatch) {
   const HealthReport report =
       examine(recording, summarize(recording),
               {.walk = &walk, .calls = &calls, .allocations = &heap, .locks = &locks, .points = &points});
-  EXPECT_THAT(report.sentences, says("1 function was left that had not been entered"));
+  EXPECT_THAT(report.sentences, says("1 function exit without a matching entry"));
   EXPECT_THAT(report.sentences, says("1 call ended with an outer function"));
   EXPECT_THAT(report.sentences, says("1 freed block had been allocated before"));
   EXPECT_THAT(report.sentences, says("1 block was allocated at the address"));

@@ -239,7 +239,7 @@ TEST(PatchPlanner, FunctionsOfLocks) {
   EXPECT_EQ(planner.refused()[1].lock, "other");
 }
 
-// What may be at work in other threads is named, each lock once, and neither entered nor told to be told by time.
+// What may be at work in other threads is named, each lock once, and neither entered nor listed as inferred from time.
 TEST(PatchPlanner, FunctionsOfLocksThatMayRun) {
   const std::string library = build_text("gcc -O1 -fPIC -shared", "running.c",
                                          "#define PLACE __attribute__((noipa))\n"

@@ -307,11 +307,11 @@ points refused                 0  points that could not be armed
 functions patched              0  places made to record calls
 functions refused              0  places that could not be changed, or held other code
 allocators refused             0  functions of allocators that could not be entered
-blocks ended at once           0  calls that ended blocks of which nobody tells
+blocks ended at once           0  calls that freed all blocks of a heap
 values lost                    0  calls without their arguments or result: there was no room
 without clock                  0  processes that may not read it, and record nothing from then on
-without system calls           0  processes whose filters forbid what recording needs, from then on
-not followed                   0  programs and processes that filters of system calls forbid to record
+without system calls           0  processes whose seccomp filters forbid what recording needs, from then on
+not followed                   0  programs and processes that seccomp filters forbid to record
 modules unknown                0  code addresses in no known file
 torn                           0  records begun and never finished
 holes                          0  room reserved and never written

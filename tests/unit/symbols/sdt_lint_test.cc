@@ -126,7 +126,7 @@ TEST(SdtLint, EveryTrapIsExplained) {
     const SdtTrapFacts& facts = sdt_trap_facts(static_cast<SdtTrap>(i));
     EXPECT_NE(std::string(facts.id), "");
     EXPECT_FALSE(facts.breaks.empty()) << facts.id;
-    EXPECT_EQ(std::string(facts.mend).back(), '.') << facts.id;
+    EXPECT_EQ(std::string(facts.fix).back(), '.') << facts.id;
   }
 }
 
