@@ -36,6 +36,12 @@ FoldedWeight default_weight(const Summary& summary) {
   return only_allocations ? FoldedWeight::kAllocBytes : FoldedWeight::kTime;
 }
 
+Result<> check_threads(const FoldedOptions& options) {
+  if (options.threads && options.weight == FoldedWeight::kWaitByHolder)
+    return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
+  return ok();
+}
+
 // A sample does not show which blocks are temporary: the allocations between an allocation and its free are not all
 // recorded.
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {

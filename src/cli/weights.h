@@ -15,6 +15,8 @@ void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight
 
 // Time of calls, or bytes allocated if there are none.
 FoldedWeight default_weight(const Summary& summary);
+// Fails for a weight whose stacks have no thread as outermost frame, if that is wanted.
+Result<> check_threads(const FoldedOptions& options);
 // Fails for a weight that is unknown for a sampled recording.
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight);
 

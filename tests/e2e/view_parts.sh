@@ -158,6 +158,7 @@ for question in ('critical_path', 'critical_path?thread=0,1', 'critical_path?thr
                  'diff?of=calls', 'flame?weight=time&compare=1',
                  'table?name=calls&thread=0,', 'table?name=calls&thread=0,99', 'slices?thread=0,1', 'flame?weight=time&thread=x',
                  'flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
+                 'flame?weight=hold&by_thread=1',
                  'live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
                  'hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
                  'hits?point=shop:order&sort=nothing', 'hits?point=shop:order&thread=99'):

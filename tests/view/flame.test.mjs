@@ -189,5 +189,11 @@ test('threads apart: each has a frame of its own', async () => {
     await page.keyboard.press('ArrowRight');
   }
   assert.deepEqual([...seen].sort(), shared.server.recording.threads.map((one) => one.name).sort());
+  // The server refuses that for waits by holder: neither the button nor an address asks for it.
+  await page.getByLabel('Width is').selectOption('hold');
+  await settle(page);
+  assert.equal(await page.getByRole('button', { name: 'threads apart' }).count(), 0);
+  assert.ok(shared.server.asked.some((one) => one.startsWith('api/flame?') && one.includes('weight=hold')));
+  assert.ok(!shared.server.asked.some((one) => one.includes('weight=hold') && one.includes('by_thread')));
   await page.end();
 });

@@ -368,8 +368,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
-  if (options.folded.threads && options.folded.weight == FoldedWeight::kWaitByHolder)
-    return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
+  PENNA_TRY(check_threads(options.folded));
   if (options.allocations.any() && (!is_of_stacks(options) || classes_of(options.folded.weight) != kAllocEvents))
     return Error{
         "--family, --size, --lifetime and --stack are for a --weight of allocations, as in 'penna export folded "

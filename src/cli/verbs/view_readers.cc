@@ -75,12 +75,14 @@ Result<Report> report_of(const Source& source, const ReportRequest& request) {
 }
 
 Result<> fold_of(const Source& source, const FoldRequest& request, const StackVisitor& visit) {
+  const FoldedOptions folded{request.weight, request.by_thread, nullptr};
+  PENNA_TRY(check_threads(folded));
   const InputOptions options = options_of(source, request.of);
   const Recording part = PENNA_TRY(open_part(source, options, request.of.threads));
   PENNA_TRY(check_weight_of_sample(part, request.weight));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
-  (void)fold_stacks(part, names, {request.weight, request.by_thread, nullptr}, visit, [](uint64_t) {});
+  (void)fold_stacks(part, names, folded, visit, [](uint64_t) {});
   return ok();
 }
 

@@ -30,11 +30,14 @@ interface Answer { tree: Tree; unit: string; leftOut: number; isInOrder: boolean
 
 const ORDER_STEPS = 4000;  // calls shorter than this part of the time are in their callers, when they are in time order
 
+// Waits by holder are sums over all threads.
+const canBeApart = (weight: string): boolean => weight !== 'hold';
+
 // `until`: of what was there at that instant, whatever time is selected.
 function useFlame(weight: string, shape: string, until?: number): Asked<Answer> {
   const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
   const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
-  const byThread = shape.includes('p') && !isInOrder && !compares;
+  const byThread = shape.includes('p') && !isInOrder && !compares && canBeApart(weight);
   const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
   const parameters = { weight, ...(compares ? {} : { t0, t1, thread }), ...how };
   return useAsked(weight && JSON.stringify(parameters), 'flame', () => store.server.columns('flame', parameters, 'flame').then((columns) => {
@@ -98,7 +101,7 @@ export function FlameView() {
         <Toggle letter="i">icicle</Toggle><Toggle letter="r">by callee</Toggle><Toggle letter="n">by name</Toggle>
         <Toggle letter="c">collapse recursion</Toggle>
         {!packed && weight.key === 'time' && <Toggle letter="t">time order</Toggle>}
-        {!packed && <Toggle letter="p">threads apart</Toggle>}
+        {!packed && canBeApart(weight.key) && <Toggle letter="p">threads apart</Toggle>}
         {before !== undefined && <Toggle letter="d">what changed</Toggle>}
       </div>
       {answer?.tree.before && <Legend before={before ?? ''} answer={answer} />}
