@@ -21,6 +21,7 @@ std::string FlameTree::answer(const char* unit, NameIds& ids) {
   for (size_t i = nodes_.size() - 1; i > 0; --i) {
     nodes_[nodes_[i].parent].total += nodes_[i].total;
     nodes_[nodes_[i].parent].before += nodes_[i].before;
+    if (is_reversed_) nodes_[nodes_[i].parent].count += nodes_[i].count;
   }
   const uint64_t all = nodes_[0].total, all_before = nodes_[0].before;
   std::vector<int32_t> numbers(nodes_.size(), -1);  // in the answer

@@ -2,7 +2,7 @@
 // FlameTree: stacks merged from their outermost frame on, or from their innermost, for the page's flame graphs.
 //
 // Invariant: a node's value is its own and that of all nodes below it; nodes too small to be seen are merged into their
-// parent, and their sum is reported.
+// parent, and their sum is reported. A count is that of the path's last function: reversed, of the first one.
 // Memory: one node per distinct path.
 #pragma once
 

@@ -6,42 +6,17 @@
 
 #include <algorithm>
 
-#include "view/flame_tree.h"
 #include "view/highlights.h"
 #include "view/report_json.h"
-#include "view/time_order.h"
 #include "view/track_answers.h"
 
 namespace penna {
 namespace {
 
 constexpr size_t kMostWord = 200;  // for a parameter that is a word
-constexpr const char* kNothingToCompare = "there is nothing to compare with: penna view before.penna after.penna";
 
 HttpAnswer refusal(int status, const std::string& sentence) {
   return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
-}
-
-struct FlameWeight {
-  const char* key;
-  FoldedWeight weight, counted_by;  // equal: its value is the count
-  const char* unit;
-};
-constexpr FlameWeight kWeights[] = {{"time", FoldedWeight::kTime, FoldedWeight::kCalls, "ns"},
-                                    {"calls", FoldedWeight::kCalls, FoldedWeight::kCalls, "count"},
-                                    {"bytes", FoldedWeight::kAllocBytes, FoldedWeight::kAllocs, "bytes"},
-                                    {"allocations", FoldedWeight::kAllocs, FoldedWeight::kAllocs, "count"},
-                                    {"live", FoldedWeight::kLive, FoldedWeight::kLive, "bytes"},
-                                    {"peak", FoldedWeight::kPeak, FoldedWeight::kPeak, "bytes"},
-                                    {"temporary", FoldedWeight::kTemp, FoldedWeight::kTemp, "count"},
-                                    {"wait", FoldedWeight::kWait, FoldedWeight::kWait, "ns"},
-                                    {"hold", FoldedWeight::kWaitByHolder, FoldedWeight::kWaitByHolder, "ns"},
-                                    {"points", FoldedWeight::kPoints, FoldedWeight::kPoints, "count"}};
-
-std::string weight_words() {
-  std::string words;
-  for (const FlameWeight& one : kWeights) words += (words.empty() ? "" : ", ") + std::string(one.key);
-  return words;
 }
 
 bool is_of_columns(const std::string& name) {
@@ -142,14 +117,6 @@ void Questions::grow(const std::function<void()>& change) {
   const std::lock_guard hold(mutex_);
   change();
   directory_.reset();
-}
-
-std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
-  std::vector<std::string> keys;
-  for (const FlameWeight& one : kWeights)
-    for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
-      if ((classes_of(one.weight) & 1u << kind) != 0 && summary.events[kind] != 0) keys.emplace_back(one.key);
-  return keys;
 }
 
 std::vector<std::string> Questions::points_to_ask(size_t most) {
@@ -365,62 +332,6 @@ ViewSelection Questions::selection(Parameters& in) {
   if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostViewNs);
   of.threads = chosen_threads(in, data_.summary()->threads.size());
   return of;
-}
-
-std::string Questions::flame(Parameters& in) {
-  constexpr size_t kMostText = 50;
-  const std::string key = in.text("weight", kMostText);
-  const auto found =
-      std::find_if(std::begin(kWeights), std::end(kWeights), [&](const FlameWeight& one) { return key == one.key; });
-  if (found == std::end(kWeights)) in.refuse("weight is one of " + weight_words());
-  FoldRequest request;
-  request.of = selection(in);
-  request.by_thread = in.number("by_thread", 0, 0, 1) != 0;
-  FlameTree tree(in.number("reverse", 0, 0, 1) != 0);
-  if (in.number("time_order", 0, 0, 1) != 0) {
-    if (key != "time" || in.has("reverse")) in.refuse("only time has an order, from the outermost function on");
-    return time_order(in, request.of);
-  }
-  if (in.error()) return {};
-  const auto add = [&](std::span<const std::string_view> frames, uint64_t value) {
-    return tree.add(frames, value), true;
-  };
-  const auto add_count = [&](std::span<const std::string_view> frames, uint64_t value) {
-    return tree.add_count(frames, value), true;
-  };
-  request.weight = found->weight;
-  if (in.number("compare", 0, 0, 1) != 0) {
-    if (!readers_.fold_before) in.refuse(kNothingToCompare);
-    if (in.error()) return {};
-    const auto add_before = [&](std::span<const std::string_view> frames, uint64_t value) {
-      return tree.add_before(frames, value), true;
-    };
-    tree.compare();
-    if (const Result<> done = readers_.fold_before(found->weight, add_before); !done)
-      return in.refuse(done.error().text), std::string();
-  }
-  Result<> done = readers_.fold(request, add);
-  request.weight = found->counted_by;
-  if (done && found->counted_by != found->weight) done = readers_.fold(request, add_count);
-  if (!done) return in.refuse(done.error().text), std::string();
-  std::lock_guard hold(mutex_);
-  return tree.answer(found->unit, data_.ids());
-}
-
-std::string Questions::time_order(Parameters& in, const ViewSelection& of) {
-  const PixelView view = pixel_view(in, data_.summary()->duration_ns);
-  if (in.error()) return {};
-  TimeOrder tree(static_cast<int64_t>(view.ns_per_pixel()));
-  const Result<> done = readers_.read_part({of}, [&](const Recording& part, Names& names) -> Result<> {
-    const size_t threads = part.threads().size();
-    for (uint32_t thread = 0; thread < threads; ++thread)
-      if (takes_thread(part, thread))
-        tree.read(part, names, thread, of.threads.size() == 1 ? "" : parts_.thread_name(thread));
-    return ok();
-  });
-  if (!done) return in.refuse(done.error().text), std::string();
-  std::lock_guard hold(mutex_);
-  return tree.answer(data_.ids());
 }
 
 std::string Questions::names(Parameters& in) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,9 @@ class Questions {
   NameIds ids();
 
  private:
+  static constexpr const char* kNothingToCompare =
+      "there is nothing to compare with: penna view before.penna after.penna";
+
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string read_part(const std::string& name, Parameters& in);
   std::string summary(bool whole);
@@ -94,7 +98,8 @@ class Questions {
   std::string find(Parameters& in);
   std::string instance(Parameters& in);
   std::string columns(const std::string& name, Parameters& in);
-  std::string flame(Parameters& in);
+  std::string flame(Parameters& in);  // flame_questions.cc
+  std::optional<std::string> around_of(Parameters& in);
   std::string time_order(Parameters& in, const ViewSelection& of);
   ViewSelection selection(Parameters& in);
   uint32_t thread_of(Parameters& in);

@@ -249,6 +249,35 @@ function timeOrder(query, of) {
   });
 }
 
+// Of one function, the callees of all its outermost occurrences, or the callers.
+function half(nodes, around, isReversed, of) {
+  const parts = [], index = new Map();
+  const node = (parent, name) => {
+    const key = `${parent} ${name}`;
+    if (!index.has(key)) index.set(key, parts.push({ parent, name, value: 0, self: 0, count: 0 }) - 1);
+    return index.get(key);
+  };
+  for (const one of nodes) {
+    const path = [one];
+    while (path[0].parent >= 0) path.unshift(nodes[path[0].parent]);
+    const at = path.findIndex((step) => step.name === around);
+    if (at < 0) continue;
+    let to = -1;
+    for (const { name } of isReversed ? path.slice(0, at + 1).reverse() : path.slice(at)) {
+      to = node(to, name);
+      if (isReversed) parts[to].value += one.self;
+    }
+    if (isReversed) continue;
+    parts[to].self += one.self;
+    parts[to].count += one.count;
+    for (let up = to; up >= 0; up = parts[up].parent) parts[up].value += one.self;
+  }
+  return pack({ names: of.names.list.length, unit: 'ns', total: parts[0]?.value ?? 0, left_out: 0 }, {
+    parent: ['i32', parts.map((one) => one.parent)], name: ['u32', parts.map((one) => one.name)], value: ['f64', parts.map((one) => one.value)],
+    self: ['f64', parts.map((one) => one.self)], count: ['f64', parts.map((one) => one.count)],
+  });
+}
+
 function flame(query, of) {
   if (query.get('time_order') === '1') return timeOrder(query, of);
   const within = range(query, of), byCount = query.get('weight') === 'calls';
@@ -276,6 +305,7 @@ function flame(query, of) {
   const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
   for (const one of nodes) one.self = one.value;
   for (const one of nodes) if (one.parent >= 0) nodes[one.parent].self -= one.value;
+  if (query.has('around')) return half(nodes, Number(query.get('around')), query.get('reverse') === '1', of);
   const before = query.get('compare') === '1' ? { before: ['f64', nodes.map((one, at) => Math.round(one.value * [1, 0.5, 2, 1.004][at % 4]))] } : {};
   return pack({ names: of.names.list.length, unit: byCount ? 'count' : 'ns', total, left_out: 0 }, {
     parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)],

@@ -5,6 +5,8 @@
 // Invariant: nobody is asked; tables and flame graphs are those of the whole run, whatever was asked for.
 import { chosenBlocks } from './blocks.ts';
 import { BadAnswer, group, type Column, type Columns } from './columns.ts';
+import { sandwich } from './flame/sandwich.ts';
+import { makeTree } from './flame/tree.ts';
 import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
 import type { Blocks, Found, Instance, PointName, Report, Source, Summary, Thread } from './protocol.ts';
@@ -18,6 +20,8 @@ const DENSITY = { d_depth: 'u32', d_px: 'u32', d_time: 'f64', d_count: 'u32', d_
 const WAITS = { start: 'f64', duration: 'f64', lock: 'u32', kind: 'u8', holder: 'i32', count: 'u32' } as const;
 const HOLDS = { h_start: 'f64', h_duration: 'f64', h_lock: 'u32', h_count: 'u32' } as const;
 const POINTS = { time: 'f64', name: 'u32', count: 'u32', text: 'u32' } as const;
+
+const FLAME = { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' } as const;
 
 const slicesIn = (all: Columns): Slices => ({ ...group(all, SLICES), ...group(all, DENSITY) });
 const columnsOf = (header: Record<string, unknown>, parts: object): Columns =>
@@ -53,7 +57,7 @@ export class PackedServer implements Server {
 
   async columns(question: string, parameters: Parameters): Promise<Columns> {
     const pack = await this.ready;
-    if (question === 'flame') return pack.columns(`flame?${Number(parameters.reverse) ? 'reverse=1&' : ''}weight=${parameters.weight}`);
+    if (question === 'flame') return this.flame(pack, parameters);
     const wanted: Wanted = { t0: Number(parameters.t0 ?? 0), t1: Number(parameters.t1 ?? this.stored.whole), px: Number(parameters.px) };
     if (question === 'live_heap') return pack.columns('live_heap?by=function&px=200');
     if (question === 'counters') return this.counters(pack, wanted);
@@ -101,6 +105,15 @@ export class PackedServer implements Server {
     }
     if (question === 'points') return columnsOf({}, pointsOf(group(all, POINTS), this.stored, wanted));
     return columnsOf({}, { ...waitsOf(group(all, WAITS), this.stored, wanted), ...holdsOf(group(all, HOLDS), this.stored, wanted) });
+  }
+
+  private flame(pack: Pack, { weight, reverse, around }: Parameters): Columns {
+    const isReversed = Number(reverse) === 1;
+    if (around === undefined) return pack.columns(`flame?${isReversed ? 'reverse=1&' : ''}weight=${weight}`);
+    const { columns, header } = pack.columns(`flame?weight=${weight}`);
+    const { parent, name, value, count } = group({ columns, header }, FLAME), both = sandwich(makeTree(parent, name, value, count), Number(around));
+    const half = isReversed ? both.callers : both.callees;
+    return columnsOf(header, { ...half, name: Uint32Array.from(half.name) });
   }
 
   private counters(pack: Pack, wanted: Wanted): Columns {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sandwich } from '../src/flame/sandwich.ts';
-import { changeTree, layOut, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, sidesOf, stepsOf, turned, changeOf, type Tree } from '../src/flame/tree.ts';
+import { changeTree, layOut, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, rootedIn, shareOf, sidesOf, stepsOf, turned, changeOf, type Tree } from '../src/flame/tree.ts';
 
 // 1 → (2 → (2, 3), 3), 4: own 10, 20, 5, 7, 3, 55.
 const PARENT = [-1, 0, 1, 1, 0, -1], NAME = [1, 2, 2, 3, 3, 4], VALUE = [45, 32, 5, 7, 3, 55];
@@ -97,6 +97,15 @@ test('callers and callees of a function have its value, and recursion counts onc
   assert.deepEqual([both.callers.value[0], both.callees.value[0]], [10, 10]);
   assert.deepEqual(named(both.callers), [[3, 10], [2, 7], [1, 7], [1, 3]]);
   assert.equal(sandwich(tree(), 77).callees.value[0], 0);
+});
+
+test('the answer about one function has that function as its root', () => {
+  const of = rootedIn(makeTree(Int32Array.of(-1, 0, 0), Uint32Array.of(5, 5, 6), Float64Array.of(9, 2, 3), Float64Array.of(4, 1, 1)), 5);
+  assert.deepEqual([...of.parent], [-1, 0, 0]);
+  assert.deepEqual(named(of), [[5, 9], [5, 2], [6, 3]]);
+  assert.deepEqual([...of.self], [4, 2, 3]);
+  const none = rootedIn(makeTree(new Int32Array(), new Uint32Array(), new Float64Array(), new Float64Array()), 7);
+  assert.deepEqual(named(none), [[7, 0]]);
 });
 
 test('a comparison knows both sides, also turned and changed', () => {

@@ -36,8 +36,12 @@ TEST(FlameTree, ReversedBeginsAtTheInnermostFrame) {
   FlameTree tree(true);
   add(tree, {"main", "serve", "parse"}, 30);
   add(tree, {"audit", "parse"}, 12);
+  const std::string_view by_serve[] = {"main", "serve", "parse"}, by_audit[] = {"audit", "parse"};
+  tree.add_count(by_serve, 4);
+  tree.add_count(by_audit, 1);
   const ColumnReader read(tree.answer("ns", ids));
   EXPECT_THAT(read.column<double>("value"), ElementsAre(42, 30, 30, 12));
+  EXPECT_THAT(read.column<double>("count"), ElementsAre(5, 4, 4, 1)) << "calls of parse on each way";
   EXPECT_EQ(ids.name(read.column<uint32_t>("name")[0]), "parse");
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "../report/sample_recording.h"
+#include "column_reader.h"
 #include "report/reports.h"
 #include "view/view_data.h"
 
@@ -32,8 +33,8 @@ class QuestionsTest : public testing::Test {
                    },
                    {[&](const ReportRequest& request) { return report(request); },
                     [&](const FoldRequest&, const StackVisitor& visit) {
-                      const std::string_view frames[] = {"main", kHostile};
-                      visit(frames, 40);
+                      for (const auto& [frames, value] : stacks_)
+                        visit(std::vector<std::string_view>(frames.begin(), frames.end()), value);
                       return ok();
                     }}) {}
 
@@ -46,6 +47,15 @@ class QuestionsTest : public testing::Test {
 
   std::optional<Error> trouble_;
   std::vector<ReportRequest> requests_;
+  std::vector<std::pair<std::vector<std::string>, uint64_t>> stacks_ = {{{"main", kHostile}, 40}};
+
+  // The number that the page knows a name by.
+  std::string id_of(const std::string& name) {
+    const NameIds ids = questions_.ids();
+    uint32_t id = 0;
+    while (id < ids.size() && ids.name(id) != name) ++id;
+    return std::to_string(id);
+  }
 
  private:
   Result<Report> report(const ReportRequest& request) {
@@ -118,6 +128,23 @@ TEST_F(QuestionsTest, WhatAReportRefusesIsTold) {
 TEST_F(QuestionsTest, NamesOfStrangersAreTextOfJson) {
   EXPECT_THAT(ask("flame", {{"weight", "time"}}), StartsWith("PNV1"));
   EXPECT_THAT(ask("names"), HasSubstr(std::string("\"") + kHostile + "\""));
+}
+
+TEST_F(QuestionsTest, CallersAndCalleesHaveWhatIsTooSmallInTheWhole) {
+  constexpr int kWays = 20'000;  // each far below what a node of the whole needs
+  stacks_ = {{{"main", "leaf", "leaf", "inner"}, 9}};
+  for (int i = 0; i < kWays; ++i) stacks_.push_back({{"main", "way " + std::to_string(i), "leaf"}, 1});
+  EXPECT_THAT(ask("flame", {{"weight", "calls"}}), HasSubstr(R"("left_out":20000)"));
+  for (const char* reverse : {"0", "1"}) {
+    const ColumnReader half(ask("flame", {{"weight", "calls"}, {"around", id_of("leaf")}, {"reverse", reverse}}));
+    EXPECT_THAT(half.header(), HasSubstr(R"("total":20009)")) << "of recursion, the outermost one";
+    EXPECT_EQ(half.column<double>("value").front(), kWays + 9);
+    EXPECT_EQ(half.column<int32_t>("parent").front(), -1);
+  }
+  EXPECT_THAT(ask("flame", {{"weight", "calls"}, {"around", "0"}}), HasSubstr(R"("total":0)"));
+  for (const HttpParameters& wrong : {HttpParameters{{"weight", "calls"}, {"around", "99999"}},
+                                      HttpParameters{{"weight", "time"}, {"around", "0"}, {"time_order", "1"}}})
+    ask("flame", wrong, 400);
 }
 
 TEST_F(QuestionsTest, NamesKeepTheirNumbers) {

@@ -8,6 +8,7 @@ import { useAsked, type Asked } from '../answers.ts';
 import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
+import type { Parameters } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
 import { flameKey } from './keys.ts';
@@ -26,7 +27,8 @@ const WEIGHTS: readonly Weight[] = [
   { key: 'points', title: 'points', kind: 'points' },
 ];
 
-interface Answer { tree: Tree; unit: string; leftOut: number; isInOrder: boolean }
+// around: what to ask with the function whose callers and callees are wanted.
+interface Answer { tree: Tree; unit: string; leftOut: number; isInOrder: boolean; around: Parameters }
 
 const ORDER_STEPS = 4000;  // calls shorter than this part of the time are in their callers, when they are in time order
 
@@ -38,13 +40,14 @@ function useFlame(weight: string, shape: string, until?: number): Asked<Answer> 
   const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
   const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
   const byThread = shape.includes('p') && !isInOrder && !compares && canBeApart(weight);
-  const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
-  const parameters = { weight, ...(compares ? {} : { t0, t1, thread }), ...how };
+  const around = { weight, ...(compares ? {} : { t0, t1, thread }), by_thread: byThread ? 1 : undefined };
+  const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, compare: compares ? 1 : undefined };
+  const parameters = { ...around, ...how };
   return useAsked(weight && JSON.stringify(parameters), 'flame', () => store.server.columns('flame', parameters, 'flame').then((columns) => {
     const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
     const { unit, left_out: leftOut } = columns.header;
     const before = compares ? group(columns, { before: 'f64' }).before : undefined;
-    return { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
+    return { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder, around };
   }));
 }
 
@@ -161,8 +164,7 @@ function Graph({ answer }: { answer: Answer }) {
   const drop = (id: number): void => change({ dropped: new Set([...last.dropped, id]) });
   const around = (id: number): void => store.change({ around: [id] }, true);
   const dropped = (isBefore ? answer.tree.before! : answer.tree.value)[0]! - tree.value[0]!;
-  const isReversed = state.shape.includes('r') && !isInOrder;
-  if (state.around[0] !== undefined && !isReversed) return <SandwichView tree={tree} unit={answer.unit} name={state.around[0]} />;
+  if (state.around[0] !== undefined) return <SandwichView key={state.around[0]} asks={answer.around} whole={answer.tree.value[0]!} name={state.around[0]} />;
   return (
     <>
       <div class="flame-tools">
@@ -173,7 +175,7 @@ function Graph({ answer }: { answer: Answer }) {
         {name >= 0 && <>
           <button onClick={() => focus(name)}>focus</button><button onClick={() => hide(name)}>hide</button>
           <button onClick={() => drop(name)}>drop</button>
-          {!isReversed && <button onClick={() => around(name)}>callers and callees</button>}
+          <button onClick={() => around(name)}>callers and callees</button>
         </>}
       </div>
       <Crumbs tree={tree} zoomed={zoomed} changes={changes} undo={undo} zoomTo={zoomTo} />

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Callers above and callees below one function, all its occurrences merged.
+// Callers above and callees below one function, all its occurrences merged: of a tree that is here as a whole.
 //
-// Why: whoever asks "who calls this, and what does it cost there" does not want to add up by eye.
+// Why: whoever asks "who calls this, and what does it cost there" does not want to add up by eye; a page that has its
+// answers with it (packed.ts) has nobody else to ask.
 // Invariant: both trees have the same value at their roots: that of the function's occurrences, of which one in another
 // counts once.
 import type { Tree } from './tree.ts';

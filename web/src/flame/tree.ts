@@ -53,6 +53,14 @@ export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Ar
   return tree;
 }
 
+// The only node below the root as the root: callers or callees of one function.
+export function rootedIn(tree: Tree, name: number): Tree {
+  if (tree.parent.length === 1) return { ...tree, name: Int32Array.of(name) };
+  return {
+    parent: tree.parent.slice(1).map((at) => at - 1), name: tree.name.slice(1), value: tree.value.slice(1), self: tree.self.slice(1), count: tree.count.slice(1),
+  };
+}
+
 // The same graph of the other recording: widths are of what was before.
 export function turned(tree: Tree): Tree {
   return { ...makeTree(tree.parent.slice(1).map((at) => at - 1), Uint32Array.from(tree.name.slice(1)), tree.before!.slice(1), tree.count.slice(1)), before: tree.value, isTurned: true };
