@@ -113,6 +113,12 @@ test('a comparison knows both sides, also turned and changed', () => {
   assert.deepEqual(sidesOf(of, 0), { before: 11, after: 10 });
   const changed = changeTree(of, { ...NO_CHANGES, dropped: new Set([3]) });
   assert.deepEqual(sidesOf(changed, 0), { before: 6, after: 10 });
+  const less = changeTree(of, { ...NO_CHANGES, dropped: new Set([2]) });
+  assert.deepEqual([0, 1].map((node) => sidesOf(less, node)), [{ before: 5, after: 6 }, { before: 0, after: 6 }], 'what is dropped is not before, either');
+  const hidden = changeTree(of, { ...NO_CHANGES, hidden: new Set([1]) });
+  assert.deepEqual([0, 1].map((node) => sidesOf(hidden, node)), [{ before: 11, after: 10 }, { before: 6, after: 4 }], 'what is hidden is in its caller on both sides');
+  const own = makeTree(Int32Array.of(-1), Uint32Array.of(1), Float64Array.of(10), Float64Array.of(1), Float64Array.of(7));
+  assert.deepEqual(sidesOf(changeTree(own, { ...NO_CHANGES, hidden: new Set([1]) }), 0), { before: 7, after: 10 });
   const other = turned(of);
   assert.deepEqual([...other.value], [11, 6, 6, 5]);
   for (let node = 0; node < 4; ++node) assert.deepEqual(sidesOf(other, node), sidesOf(of, node));

@@ -39,13 +39,12 @@ export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Ar
     if (parent[at]! >= at || parent[at]! < -1) throw new BadTree('the tree of the answer has a node before its parent');
     tree.parent[at + 1] = parent[at]! + 1;
     tree.name[at + 1] = name[at]!;
-    tree.self[at + 1] = tree.value[at + 1] = Math.max(0, value[at]!) || 0;
+    tree.value[at + 1] = Math.max(0, value[at]!) || 0;
     tree.count[at + 1] = count[at]!;
   }
-  for (let at = size - 1; at > 0; --at) tree.self[tree.parent[at]!] = tree.self[tree.parent[at]!]! - tree.value[at]!;
-  for (let at = 0; at < size; ++at) tree.self[at] = Math.max(0, tree.self[at]!);
+  tree.self = ownOf(tree.parent, tree.value).map((own) => Math.max(0, own));
   tree.self[0] = 0;
-  sumUp(tree, size);
+  sumUp(tree.parent, tree.self, tree.value);
   if (before === undefined) return tree;
   const all = (tree.before = new Float64Array(size));
   all.set(before, 1);
@@ -80,9 +79,16 @@ export function changeOf({ before, after }: { before: number; after: number }): 
 }
 
 // Values from what is each node's own, children before parents.
-function sumUp(tree: Tree, size: number): void {
-  for (let at = 0; at < size; ++at) tree.value[at] = tree.self[at]!;
-  for (let at = size - 1; at > 0; --at) tree.value[tree.parent[at]!] = tree.value[tree.parent[at]!]! + tree.value[at]!;
+function sumUp(parent: ArrayLike<number>, own: ArrayLike<number>, value: Float64Array): void {
+  for (let at = 0; at < value.length; ++at) value[at] = own[at]!;
+  for (let at = value.length - 1; at > 0; --at) value[parent[at]!] = value[parent[at]!]! + value[at]!;
+}
+
+// What a node has beyond its children.
+function ownOf(parent: Int32Array, value: Float64Array): Float64Array {
+  const own = value.slice();
+  for (let at = own.length - 1; at > 0; --at) own[parent[at]!] = own[parent[at]!]! - value[at]!;
+  return own;
 }
 
 // Nodes of one parent with one name become one; what falls outside the focus, or is dropped, is left out.
@@ -90,6 +96,7 @@ export function changeTree(tree: Tree, { focus, hidden, dropped, isCollapsed, is
   const OUTSIDE = -2, DROPPED = -3, size = tree.parent.length;
   const to = new Int32Array(size), children = new Map<string, number>();
   const parent: number[] = [-1], name: number[] = [-1], self: number[] = [0], count: number[] = [0], before: number[] = [0];
+  const ownBefore = tree.before && ownOf(tree.parent, tree.before);
   to[0] = focus < 0 ? 0 : OUTSIDE;
   for (let at = 1; at < size; ++at) {
     const above = to[tree.parent[at]!]!, id = tree.name[at]!;
@@ -111,19 +118,15 @@ export function changeTree(tree: Tree, { focus, hidden, dropped, isCollapsed, is
     }
     to[at] = node;
     self[node] = self[node]! + tree.self[at]!;
-    if (isMerged) continue;
-    count[node] = count[node]! + tree.count[at]!;
-    if (tree.before) before[node] = before[node]! + tree.before[at]!;
+    if (ownBefore) before[node] = before[node]! + ownBefore[at]!;
+    if (!isMerged) count[node] = count[node]! + tree.count[at]!;
   }
   const changed: Tree = {
     parent: Int32Array.from(parent), name: Int32Array.from(name), self: Float64Array.from(self), count: Float64Array.from(count),
     value: new Float64Array(parent.length),
   };
-  sumUp(changed, parent.length);
-  if (tree.before) {
-    for (let at = 1; at < parent.length; ++at) if (parent[at] === 0) before[0] = before[0]! + before[at]!;
-    changed.before = Float64Array.from(before);
-  }
+  sumUp(parent, self, changed.value);
+  if (tree.before) sumUp(parent, before, (changed.before = new Float64Array(parent.length)));
   return changed;
 }
 
