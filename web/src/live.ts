@@ -36,6 +36,7 @@ export function follow(store: Store): void {
     if (!store.summary) return;
     store.set({ summary: { ...store.summary, ...more, growing } });
     if (error !== undefined) store.fail(new Error(error));
+    if (!growing) store.server.renew();
     if (!growing) source.close();
     if (!growing) ask(true).catch((trouble) => store.fail(trouble));
     else if (!isAsking && performance.now() - askedThreads > THREADS_AGAIN) ask(false).catch((trouble) => store.fail(trouble));

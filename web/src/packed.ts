@@ -11,7 +11,7 @@ import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
 import type { Blocks, Found, Instance, PointName, Report, Source, Summary, Thread } from './protocol.ts';
 import { counterOf, gridOf, holdsOf, pointsOf, slicesOf, waitsOf, type Slices, type Stored, type Wanted } from './resum.ts';
-import { AskedServer, type Packed, type Parameters, type Server } from './server.ts';
+import { AskedServer, type Making, type Packed, type Parameters, type Server } from './server.ts';
 import { durationText } from './units.ts';
 
 const ELEMENT = 'penna-data';
@@ -65,6 +65,8 @@ export class PackedServer implements Server {
   }
 
   abort(): void {}
+
+  renew(): void {}
 
   act(): Promise<string> {
     return Promise.reject(new Error('nobody records this any more'));
@@ -176,7 +178,7 @@ export class PackedServer implements Server {
   }
 }
 
-export function chooseServer(): Server {
+export function chooseServer(tell: (making: Making) => void): Server {
   const element = document.getElementById(ELEMENT);
-  return element === null ? new AskedServer() : new PackedServer(element.textContent ?? '');
+  return element === null ? new AskedServer('api/', tell) : new PackedServer(element.textContent ?? '');
 }

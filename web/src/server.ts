@@ -19,12 +19,17 @@ export interface Packed {
   hasWeight(weight: string): boolean;
 }
 
+// How far the index of a large recording is.
+export interface Making { events: number; of: number; ready: boolean }
+
 export interface Server {
   readonly packed: Packed | undefined;
   // slot: what a later question replaces; none: the question stands alone.
   json<T>(question: string, parameters?: Parameters, slot?: string): Promise<T>;
   columns(question: string, parameters: Parameters, slot?: string): Promise<Columns>;
   abort(slot: string): void;
+  // The recording is another one from now on, perhaps without an index.
+  renew(): void;
   // Asks the recorder for something to be done: what came of it.
   act(what: string, parameters: Parameters): Promise<string>;
   name(id: number): string;
@@ -50,6 +55,10 @@ async function fetchTwice(address: string, signal: AbortSignal): Promise<Respons
   }
 }
 
+// Of tracks: the server answers these when their index is made. Until then they would take all connections of a browser.
+const OF_TRACKS = new Set(['threads', 'find', 'instance', 'slices', 'waits', 'points', 'counters']);
+const INDEX_AGAIN = 500;  // ms
+
 function queryOf(parameters: Parameters): URLSearchParams {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
@@ -63,7 +72,10 @@ export class AskedServer implements Server {
   private fetchingNames: Promise<void> | undefined;
   private namesNeeded = 1;
 
-  constructor(private readonly base = 'api/') {}
+  private indexed: Promise<void> | undefined;
+
+  // tell: how far the index is.
+  constructor(private readonly base = 'api/', private readonly tell: (making: Making) => void = () => {}) {}
 
   async json<T>(question: string, parameters: Parameters = {}, slot?: string): Promise<T> {
     const response = await this.ask(question, parameters, slot);
@@ -82,6 +94,10 @@ export class AskedServer implements Server {
     this.running.delete(slot);
   }
 
+  renew(): void {
+    this.indexed = undefined;
+  }
+
   name(id: number): string {
     return this.nameList[id] ?? '?';
   }
@@ -98,9 +114,25 @@ export class AskedServer implements Server {
       this.abort(slot);
       this.running.set(slot, controller);
     }
+    if (OF_TRACKS.has(question)) await (this.indexed ??= this.awaitIndex());
+    controller.signal.throwIfAborted();
     const response = await fetchTwice(`${this.base}${question}?${queryOf(parameters)}`, controller.signal);
     if (response.ok) return response;
     throw new Error(await errorOf(response));
+  }
+
+  private async awaitIndex(): Promise<void> {
+    try {
+      for (;;) {
+        const making = await this.json<Making>('index');
+        this.tell(making);
+        if (making.ready) return;
+        await new Promise((resolve) => setTimeout(resolve, INDEX_AGAIN));
+      }
+    } catch (error) {
+      this.renew();  // the next question asks again
+      throw error;
+    }
   }
 
   // Several answers may arrive at once: one question for names at a time, until there are enough.

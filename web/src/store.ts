@@ -6,7 +6,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { chooseServer } from './packed.ts';
 import type { Summary, TableName, Thread } from './protocol.ts';
-import { errorText, isAbort } from './server.ts';
+import { errorText, isAbort, type Making } from './server.ts';
 import { parse, print, selection, type Crumb, type PageState, type Selected } from './state.ts';
 
 // What the panel of details shows: lines of text, the calls around, and where in time it lies.
@@ -39,7 +39,8 @@ export class Store {
   find = false;
   follows = true;  // the timeline shows the end of a recording that grows
   broken = '';  // why there is nothing to show
-  readonly server = chooseServer();
+  making: Making | undefined;  // the index
+  readonly server = chooseServer((making) => this.set({ making }));
   private addressTimer = 0;
   private readonly listeners: Record<Topic, Set<() => void>> = { state: new Set(), shown: new Set() };
 
@@ -61,7 +62,7 @@ export class Store {
     this.tell();
   }
 
-  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find' | 'broken' | 'follows'>>): void {
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find' | 'broken' | 'follows' | 'making'>>): void {
     Object.assign(this, part);
     this.tell();
   }
