@@ -149,6 +149,15 @@ class Server {
   std::atomic<int> listeners_ = 0;
 };
 
+// False at a further signal, too. The moment is longer than idle connections delay the end.
+bool ends_in_a_moment(const std::atomic<bool>& has_ended, const sigset_t& signals) {
+  constexpr timespec kStep = {0, 50'000'000};
+  constexpr int kSteps = 40;
+  for (int step = 0; step < kSteps && !has_ended; ++step)
+    if (::sigtimedwait(&signals, nullptr, &kStep) > 0) return has_ended;
+  return has_ended;
+}
+
 }  // namespace
 
 std::string serve_http(const HttpService& service, const sigset_t& signals) {
@@ -166,6 +175,7 @@ std::string serve_http(const HttpService& service, const sigset_t& signals) {
   int signal = 0;
   ::sigwait(&signals, &signal);
   server.stop();
+  if (service.leave && !ends_in_a_moment(has_ended, signals)) service.leave();
   listener.join();
   return {};
 }

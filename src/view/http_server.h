@@ -35,6 +35,9 @@ struct HttpService {
   // What GET /TOKEN/events sends, as server-sent events: one line of text each. Waits a moment for the next one after
   // *seen, and updates *seen; "": none has come. None: there is no such page.
   std::function<std::string(uint64_t* seen)> next_event{};
+  // Ends the process though an answer is still being worked out, which nothing can stop: called a moment after the
+  // signal, or at once at a second one. None, or if it returns: the answer is waited for.
+  std::function<void()> leave{};
 };
 
 // Serves until one of `signals`, which must be blocked in all threads, arrives. Returns "" or the error, as a sentence.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -208,6 +209,11 @@ Result<> serve(const ViewOptions& options, Recording recording) {
     std::fflush(stdout);
     say(fmt::format("showing {} until Ctrl-C", path));
     if (!options.no_open) (void)browser.open(address, before);
+  };
+  // Nothing is left behind: an index that is not finished is a file without a name.
+  service.leave = [] {
+    std::fflush(stdout);
+    ::_exit(0);
   };
   std::string trouble;
   serve_http(&service, &endings, &trouble);

@@ -89,6 +89,21 @@ class HttpServerTest : public testing::Test {
   std::string error_;
 };
 
+TEST_F(HttpServerTest, AnAnswerThatTakesLongDoesNotDelayTheEnd) {
+  std::promise<void> asked, left;
+  std::shared_future<void> released = left.get_future().share();
+  service_.answer = [&](const std::string&, const HttpParameters&) {
+    asked.set_value();
+    released.wait();
+    return HttpAnswer{200, "application/json", "late"};
+  };
+  service_.leave = [&] { left.set_value(); };
+  std::thread client([&] { ask(fmt::format("/{}/api/slow", kToken)); });
+  asked.get_future().wait();
+  stop();  // would never return
+  client.join();
+}
+
 TEST_F(HttpServerTest, WhoKnowsTheTokenGetsThePage) {
   const std::string answer = ask(in("/"));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
