@@ -5,9 +5,11 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "export/json_writer.h"
 #include "view/number_bins.h"
 #include "view/point_hits.h"
@@ -96,12 +98,16 @@ class Pairs {
   bool has_from_key_ = false, has_to_key_ = false;
 };
 
+constexpr size_t kKeyColumn = 2;
+
 Table empty_table(const LatencyRequest& request) {
+  // A view of the request's text, not of a temporary copy.
+  const std::string_view key = request.from_key.empty() ? std::string_view("THREAD") : request.from_key;
   Table table;
   table.key = "latency";
   table.columns = {{"time_ns", "FROM", CellKind::kDuration},
                    {"latency_ns", "LATENCY", CellKind::kDuration},
-                   {"key", request.from_key.empty() ? "THREAD" : request.from_key, CellKind::kText},
+                   {"key", key, CellKind::kText},
                    {"from_thread", "FROM THREAD", CellKind::kText},
                    {"to_thread", "TO THREAD", CellKind::kText}};
   return table;
@@ -115,15 +121,24 @@ Result<std::string> latency_rows(const Recording& recording, Names& names, const
   const auto ns = [&](uint64_t from, uint64_t to) { return recording.time().duration_ns(from, to); };
   NumberShape shape;
   uint64_t count = 0;
+  bool has_whole_keys = !request.from_key.empty();
   Pairs pairs(names, request);
   (void)for_each_event(recording, {.classes = kPointEvents}, [&](const Event& event) {
-    pairs.add(event, [&](const Latency& one) { ++count, shape.see(Cell(ns(one.begin, one.end))); });
+    pairs.add(event, [&](const Latency& one) {
+      ++count, shape.see(Cell(ns(one.begin, one.end)));
+      has_whole_keys = has_whole_keys && whole_number<int64_t>(one.key);
+    });
   });
   if (!pairs.has_from_key() && pairs.unmatched().first != 0)
     return Error{fmt::format("{} has no argument {}", request.from, request.from_key)};
   if (!pairs.has_to_key() && pairs.unmatched().second != 0)
     return Error{fmt::format("{} has no argument {}", request.to, request.to_key)};
   Table table = empty_table(request);
+  if (has_whole_keys) table.columns[kKeyColumn].kind = CellKind::kNumber;  // sorted as such
+  const auto key_cell = [&](const Latency& one) -> Cell {
+    if (request.from_key.empty()) return thread_name(one.from);
+    return has_whole_keys ? Cell(*whole_number<int64_t>(one.key)) : Cell(one.key);
+  };
   const std::string order = request.sort.empty() ? "latency_ns:desc" : request.sort;
   if (const Result<> sorted = select_rows(table, order, request.rows); !sorted) return sorted.error();
   const size_t room = 2 * request.rows + 1000;
@@ -133,8 +148,7 @@ Result<std::string> latency_rows(const Recording& recording, Names& names, const
     again.add(event, [&](const Latency& one) {
       const Cell latency = ns(one.begin, one.end);
       bins.add(latency);
-      table.add({ns(request.begin, one.begin), latency, request.from_key.empty() ? thread_name(one.from) : one.key,
-                 thread_name(one.from), thread_name(one.to)},
+      table.add({ns(request.begin, one.begin), latency, key_cell(one), thread_name(one.from), thread_name(one.to)},
                 one.from);
       if (table.rows.size() > room) (void)select_rows(table, order, request.rows);
     });
