@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 
 #include "base/check.h"
@@ -57,13 +58,18 @@ double as_double(const Cell& cell) {
   return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(cell);
 }
 
-// True if a < b. Neither may be empty. Numbers come before text, should a column ever hold both.
-bool less(const Cell& a, const Cell& b) {
+// True if a < b. Neither may be empty. Numbers come before text, should a column ever hold both: in one of numbers,
+// text is the digits of one beyond int64_t, and the longer one is larger. NaN comes behind all numbers.
+bool less(const Cell& a, const Cell& b, CellKind kind) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b))
     return std::get<int64_t>(a) < std::get<int64_t>(b);
-  if (is_number(a) && is_number(b)) return as_double(a) < as_double(b);
+  if (is_number(a) && is_number(b)) {
+    const double x = as_double(a), y = as_double(b);
+    return std::isnan(x) || std::isnan(y) ? !std::isnan(x) && std::isnan(y) : x < y;
+  }
   if (is_number(a) != is_number(b)) return is_number(a);
-  return std::get<std::string>(a) < std::get<std::string>(b);
+  const std::string &x = std::get<std::string>(a), &y = std::get<std::string>(b);
+  return kind == CellKind::kNumber && x.size() != y.size() ? x.size() < y.size() : x < y;
 }
 
 struct SortOrder {
@@ -97,11 +103,12 @@ Result<std::vector<SortOrder>> find_orders(const Table& table, std::string_view 
 }
 
 void sort_rows(Table& table, const SortOrder& by) {
+  const CellKind kind = table.columns[by.column].kind;
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& left, const TableRow& right) {
     const Cell &a = left.cells[by.column], &b = right.cells[by.column];
     const bool a_empty = std::holds_alternative<std::monostate>(a), b_empty = std::holds_alternative<std::monostate>(b);
     if (a_empty || b_empty) return !a_empty && b_empty;
-    return by.rising ? less(a, b) : less(b, a);
+    return by.rising ? less(a, b, kind) : less(b, a, kind);
   });
 }
 

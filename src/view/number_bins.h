@@ -12,10 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "base/whole_number.h"
 #include "export/json_writer.h"
 #include "report/table.h"
 
 namespace penna {
+
+// Of a cell in a column of numbers: text is the digits of one beyond int64_t. NaN: there is none.
+inline double number_in(const Cell& cell) {
+  if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  const auto* digits = std::get_if<std::string>(&cell);
+  const auto large = digits != nullptr ? whole_number<uint64_t>(*digits) : std::nullopt;
+  return large ? static_cast<double>(*large) : std::numeric_limits<double>::quiet_NaN();
+}
 
 // The range of the numbers of a column.
 struct NumberShape {
@@ -23,10 +33,9 @@ struct NumberShape {
   bool is_whole = true;
 
   void see(const Cell& cell) {
-    double number = 0;
-    if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&cell)) number = *real, is_whole = false;
-    if (cell.index() == 0 || !std::isfinite(number)) return;
+    const double number = number_in(cell);
+    is_whole &= !std::holds_alternative<double>(cell);
+    if (!std::isfinite(number)) return;
     least = std::min(least, number);
     most = std::max(most, number);
   }
@@ -51,9 +60,7 @@ class Bins {
   }
 
   void add(const Cell& cell) {
-    double number = std::numeric_limits<double>::quiet_NaN();
-    if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&cell)) number = *real;
+    const double number = number_in(cell);
     if (counts_.empty() || !std::isfinite(number)) return void(++others_);
     const double bin = std::floor((by(number) - low_) / width_);
     ++counts_[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts_.size() - 1)))];

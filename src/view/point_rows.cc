@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
@@ -18,17 +18,17 @@
 namespace penna {
 namespace {
 
-constexpr int64_t kMostExact = INT64_C(1) << 53;  // a browser cannot represent larger integers exactly
+// An enum, a bool: its column is text.
+bool is_in_words(const SiteArgument& described, const ArgumentValue& value) {
+  return value.present && (!described.format.empty() || value.bad || !value.is_number());
+}
 
-// A value as its column shows it. Values shown in words (an enum, a bool) are text, and so are those that a browser
-// would round.
+// A value as its column shows it. In a column of numbers, text is the digits of one beyond int64_t.
 Cell cell_of(const SiteArgument& described, const ArgumentValue& value) {
   if (!value.present) return {};
-  if (!described.format.empty() || value.bad || !value.is_number()) return argument_text(described, value);
+  if (is_in_words(described, value)) return argument_text(described, value);
   if (value.type == PENNA_ARG_FLOAT) return value.as_float();
-  const bool is_exact = value.type == PENNA_ARG_INT ? std::abs(value.as_int() / 2) < kMostExact / 2
-                                                    : value.as_uint() < static_cast<uint64_t>(kMostExact);
-  if (!is_exact) return argument_text(described, value);
+  if (value.type != PENNA_ARG_INT && value.as_uint() > INT64_MAX) return std::to_string(value.as_uint());
   return value.as_int();
 }
 
@@ -49,9 +49,8 @@ class PointShape {
     const std::vector<size_t>& columns = columns_of(site, decoded_.values.size());
     for (size_t i = 0; i < decoded_.values.size(); ++i) {
       Shape& shape = shapes_[columns[i]];
-      const Cell cell = cell_of(described(site, i), decoded_.values[i]);
-      shape.is_number &= !std::holds_alternative<std::string>(cell);
-      shape.see(cell);
+      shape.is_number &= !is_in_words(described(site, i), decoded_.values[i]);
+      shape.see(cell_of(described(site, i), decoded_.values[i]));
     }
   }
 

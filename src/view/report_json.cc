@@ -2,6 +2,10 @@
 // See report_json.h.
 #include "view/report_json.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -24,12 +28,24 @@ bool is_of_allocations(const Table& table) {
          (table.key == "alloc" || table.key == "leaks" || table.key == "temp" || table.key == "peak");
 }
 
+// In a column of numbers, one that a browser would round, or that JSON has no word for, is text.
+void write_page_cell(JsonWriter& json, const Cell& cell, CellKind kind) {
+  constexpr int64_t kMostExact = INT64_C(1) << 53;
+  const auto* const whole = std::get_if<int64_t>(&cell);
+  const auto* const real = std::get_if<double>(&cell);
+  if (kind == CellKind::kNumber && whole != nullptr && (*whole >= kMostExact || *whole <= -kMostExact))
+    return json.value(std::to_string(*whole));
+  if (kind == CellKind::kNumber && real != nullptr && !std::isfinite(*real))
+    return json.value(fmt::format("{}", *real));
+  write_cell(json, cell, kind);
+}
+
 void write_row(JsonWriter& json, const Table& table, const TableRow& row, const char* source) {
   json.begin_object();
   json.key("cells");
   json.begin_array();
   for (size_t i = 0; i < table.columns.size(); ++i)
-    if (is_shown(table.columns[i])) write_cell(json, row.cells[i], table.columns[i].kind);
+    if (is_shown(table.columns[i])) write_page_cell(json, row.cells[i], table.columns[i].kind);
   json.end_array();
   write_details(json, "details", row.details);
   write_details(json, "other_details", row.other_details);

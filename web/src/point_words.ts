@@ -11,9 +11,12 @@ export function short(value: number): string {
   return text;
 }
 
+// All digits of a large integer: the shortest text that a browser reads as the same number is another integer.
+const exact = (value: number): string => (Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? String(BigInt(value)) : String(value));
+
 // The condition that holds for what a bar counts; the last one has its upper end in it.
 export function barCondition({ column, edges, counts }: Histogram, bar: number): string {
-  const low = edges[bar]!, high = edges[bar + 1]!;
+  const low = exact(edges[bar]!), high = exact(edges[bar + 1]!);
   return `${column} >= ${low} && ${column} ${bar === counts.length - 1 ? '<=' : '<'} ${high}`;
 }
 

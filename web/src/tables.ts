@@ -21,10 +21,17 @@ export function nextSort(current: Sort | undefined, column: string, kind: CellKi
   return { column, descending: kind !== 'text' };
 }
 
-function compare(a: CellValue, b: CellValue): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
-  const [x, y] = [String(a), String(b)];
-  return x < y ? -1 : x > y ? 1 : 0;
+// In a column of numbers, text is one that JSON does not hold: a large integer, inf, -inf, nan.
+function numberOf(text: string): number | bigint {
+  if (/^-?\d+$/.test(text)) return BigInt(text);
+  return text === 'inf' ? Infinity : text === '-inf' ? -Infinity : NaN;
+}
+
+// NaN is behind all numbers.
+function compare(a: CellValue, b: CellValue, kind: CellKind): number {
+  const [x, y] = [a, b].map((one) => (kind !== 'number' ? one : typeof one === 'string' ? numberOf(one) : one)) as [CellValue | bigint, CellValue | bigint];
+  if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+  return x! < y! ? -1 : x! > y! ? 1 : 0;
 }
 
 const isEmpty = (value: CellValue | undefined): boolean => value === null || value === undefined;
@@ -36,7 +43,7 @@ export function sortRows(table: Table, sort: Sort | undefined): Row[] {
   return [...table.rows].sort((one, other) => {
     const a = one.cells[at], b = other.cells[at];
     if (isEmpty(a) || isEmpty(b)) return Number(isEmpty(a)) - Number(isEmpty(b));
-    return compare(a as CellValue, b as CellValue) * (sort.descending ? -1 : 1);
+    return compare(a as CellValue, b as CellValue, table.columns[at]!.kind) * (sort.descending ? -1 : 1);
   });
 }
 

@@ -13,6 +13,7 @@ test('a bar counts from its lower edge up to the next, the last one with its upp
   assert.equal(barCondition(histogram, 0), 'p->rows >= 0 && p->rows < 10');
   assert.equal(barCondition(histogram, 1), 'p->rows >= 10 && p->rows <= 20');
   assert.equal(barCondition({ ...histogram, edges: [0.1 + 0.2, 1e21, 2e21] }, 0), 'p->rows >= 0.30000000000000004 && p->rows < 1e+21', 'to the last digit');
+  assert.equal(barCondition({ ...histogram, column: 'hash', edges: [0, 2 ** 63, 2 ** 64] }, 0), 'hash >= 0 && hash < 9223372036854775808', 'an integer in all its digits');
 });
 
 test('a condition is added to the one that there is', () => {

@@ -25,6 +25,15 @@ test('rows are sorted, empty ones last, equal ones as they were', () => {
   assert.deepEqual(nextSort({ column: 'function', descending: false }, 'function', 'text'), { column: 'function', descending: true });
 });
 
+test('numbers that JSON does not hold are sorted as numbers', () => {
+  const cells = ['9223372036854775808', 7, 'nan', '-inf', '18446744073709551600', '-9223372036854775808', 2.5, 'inf', null];
+  const large: Table = { ...table, columns: [{ key: 'hash', title: 'hash', kind: 'number' }], rows: cells.map((cell) => ({ cells: [cell] })) };
+  const rising = ['-inf', '-9223372036854775808', 2.5, 7, '9223372036854775808', '18446744073709551600', 'inf', 'nan'];
+  const sorted = (sort: string): unknown[] => sortRows(large, parseSort(sort)).map((row) => row.cells[0]);
+  assert.deepEqual(sorted('hash:asc'), [...rising, null]);
+  assert.deepEqual(sorted('hash:desc'), [...rising.reverse(), null]);
+});
+
 test('the filter looks at what is seen, and at stacks', () => {
   assert.equal(filterRows(table, table.rows, '3.40 ms').length, 1);
   assert.equal(filterRows(table, table.rows, 'MAIN').length, 1);

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "../report/sample_recording.h"
 #include "column_reader.h"
@@ -33,12 +35,17 @@ class PointRowsTest : public testing::Test {
     add_site(process, 1, "query", {{PENNA_ARG_INT, "rows"}, {PENNA_ARG_FLOAT, "share"}});
     add_site(process, 2, "query", {{PENNA_ARG_UINT, "id"}, {PENNA_ARG_INT, "rows"}});
     add_site(process, 3, "other", {});
+    add_site(process, 4, "large", {{PENNA_ARG_UINT, "hash"}, {PENNA_ARG_FLOAT, "rate"}});
     ThreadBuilder& first = build_.thread(process, 1);
     for (uint64_t i = 0; i < 10; ++i) first.point(1, 1000 + 100 * i, {i, std::bit_cast<uint64_t>(0.5 * double(i))});
     first.point(3, 5000);
     ThreadBuilder& second = build_.thread(process, 2);
     second.point(2, 1050, {kLarge, uint64_t(-7)});
     second.point(2, 3000, {1, 99});
+    second.point(4, 3100, {kLarge, std::bit_cast<uint64_t>(std::numeric_limits<double>::infinity())});
+    second.point(4, 3200, {UINT64_C(1) << 63, std::bit_cast<uint64_t>(std::nan(""))});
+    second.point(4, 3300, {INT64_MAX, std::bit_cast<uint64_t>(2.5)});
+    second.point(4, 3400, {7, std::bit_cast<uint64_t>(-std::numeric_limits<double>::infinity())});
     return build_.open();
   }
 
@@ -62,11 +69,11 @@ class PointRowsTest : public testing::Test {
 
 TEST_F(PointRowsTest, NamesComeWithTheirHitsAndAllTheirArguments) {
   const std::vector<NamedPoint> points = point_names(recording_, names_);
-  ASSERT_EQ(points.size(), 2u);
+  ASSERT_EQ(points.size(), 3u);
   EXPECT_EQ(points[0].name, "db:query");
   EXPECT_EQ(points[0].hits, 12u);
   EXPECT_THAT(points[0].arguments, ElementsAre("rows", "share", "id"));
-  EXPECT_EQ(points[1].hits, 1u);
+  EXPECT_EQ(points[2].hits, 1u);
 }
 
 TEST_F(PointRowsTest, RowsAreInTimeOrderAndWhatAPlaceDoesNotHaveIsEmpty) {
@@ -82,6 +89,20 @@ TEST_F(PointRowsTest, TheMostOfAllHitsComeFirst) {
   const std::string text = rows({.point = "db:query", .sort = "rows:desc", .rows = 2, .begin = 1000});
   EXPECT_THAT(text, HasSubstr(R"("rows":[{"cells":[2000,"thread 1",99,null,1],"thread":1},{"cells":[900,)"))
       << "a column with a number that a browser cannot hold is shown, not rounded";
+}
+
+// Text in JSON, for a browser would round it; but a number in all else.
+TEST_F(PointRowsTest, LargeNumbersAreSortedAndCountedAsNumbers) {
+  const std::string rising = rows({.point = "db:large", .sort = "hash:asc", .histogram = "hash", .begin = 3000});
+  EXPECT_THAT(rising, HasSubstr(R"("key":"hash","title":"hash","kind":"number")"));
+  EXPECT_THAT(rising, HasSubstr(R"([{"cells":[400,"thread 1",7,"-inf"],"thread":1},)"
+                                R"({"cells":[300,"thread 1","9223372036854775807",2.5],"thread":1},)"
+                                R"({"cells":[200,"thread 1","9223372036854775808","nan"],"thread":1},)"
+                                R"({"cells":[100,"thread 1","18446744073709551600","inf"],"thread":1}])"));
+  EXPECT_THAT(rising, HasSubstr(R"("others":0)"));
+  const std::string rates = rows({.point = "db:large", .sort = "rate:asc", .rows = 3, .begin = 3000});
+  EXPECT_THAT(rates, HasSubstr(R"("rows":[{"cells":[400,)")) << "minus infinity is the least";
+  EXPECT_THAT(rates, HasSubstr(R"("inf"],"thread":1}],"rows_left_out":1)")) << "what is not a number is the last";
 }
 
 TEST_F(PointRowsTest, AHistogramCountsEachHitOnce) {
@@ -102,7 +123,7 @@ TEST_F(PointRowsTest, AHistogramCountsEachHitOnce) {
 
 TEST_F(PointRowsTest, WhatIsNoColumnOfNumbersIsRefusedWithThoseThatAre) {
   EXPECT_EQ(rows({.point = "db:query", .histogram = "love"}),
-            "love is no column of numbers of this point; these are: rows, share");
+            "love is no column of numbers of this point; these are: rows, share, id");
   EXPECT_THAT(rows({.point = "db:query", .sort = "love"}), HasSubstr("no column 'love'"));
   EXPECT_THAT(rows({.point = "db:nothing", .histogram = "rows"}), HasSubstr(R"("rows":[])"));
 }
