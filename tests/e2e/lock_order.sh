@@ -65,3 +65,30 @@ run penna check --no-deadlock deadlock.penna
 expect_eq 1 "$status" "status of a deadlock"
 run penna check --no-deadlock inversion.penna
 expect_eq 0 "$status" "status of an inversion that did not deadlock"
+
+# Locks of one name are told apart by their addresses.
+for one in a b; do
+  printf '#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\npthread_mutex_t *%s(void) { return &m; }\n' $one >same_$one.c
+done
+cat >same.c <<'C'
+#include <pthread.h>
+pthread_mutex_t *a(void), *b(void);
+static void take(pthread_mutex_t *one, pthread_mutex_t *two) {
+  pthread_mutex_lock(one);
+  pthread_mutex_lock(two);
+  pthread_mutex_unlock(two);
+  pthread_mutex_unlock(one);
+}
+static void *back(void *none) { return take(b(), a()), none; }
+int main(void) {
+  pthread_t other;
+  take(a(), b());
+  return pthread_create(&other, NULL, back, NULL) != 0 || pthread_join(other, NULL) != 0;
+}
+C
+gcc -g same.c same_a.c same_b.c -o same -pthread
+penna record -q -k locks -o same.penna -- ./same
+run penna report order same.penna
+expect_match "$out" '^CYCLE .* HELD AT +TAKEN AT +THREAD'
+expect_eq 2 "$(grep -E 'mutex `m` +mutex `m`$' <<<"$out" | grep -oE '0x[0-9a-f]+ +0x[0-9a-f]+' | sort -u | wc -l)" "orders of two locks that are both called m"
+expect_missing "$(penna report order inversion.penna)" "HELD AT"

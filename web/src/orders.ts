@@ -3,27 +3,49 @@
 //
 // Why: pure functions, so that they can be tested without a browser.
 // Invariant: two opposite arrows never cover each other.
-import type { Table } from './protocol.ts';
+import { cutText } from './labels.ts';
+import type { Row, Table } from './protocol.ts';
+import { cellText } from './units.ts';
 
 export interface Order { from: number; to: number; count: number }
-export interface OrderGraphData { locks: string[]; orders: Order[]; leftOut: number }
+// A name, and what tells locks of one name apart.
+export interface Lock { name: string; place: string }
+export interface OrderGraphData { locks: Lock[]; orders: Order[]; leftOut: number }
 
 const MOST_ORDERS = 40;
 
 // Orders of the same two locks are one. Empty for a table of something else.
 export function orderGraph({ columns, rows }: Pick<Table, 'columns' | 'rows'>): OrderGraphData {
-  const [held, taken, count] = ['held', 'taken', 'count'].map((key) => columns.findIndex((column) => column.key === key)) as [number, number, number];
-  const counts = new Map<string, { from: string; to: string; count: number }>();
-  if (held >= 0 && taken >= 0) {
-    for (const { cells } of rows) {
-      const from = String(cells[held]), to = String(cells[taken]), known = counts.get(`${from}\n${to}`);
-      // A row for each cycle that has this order: its count is the same in all of them.
-      counts.set(`${from}\n${to}`, { from, to, count: Math.max(known?.count ?? 0, Number(cells[count]) || 0) });
-    }
+  const at = (key: string): number => columns.findIndex((column) => column.key === key);
+  const [count, pid] = [at('count'), at('pid')], ends = [[at('held'), at('held_address')], [at('taken'), at('taken_address')]] as const;
+  const locks: Lock[] = [], numbers = new Map<string, number>(), found = new Map<string, Order>();
+  // Columns that the table does not have are those that it does not need.
+  const lockOf = (cells: Row['cells'], [name, address]: readonly [number, number]): number => {
+    const lock = { name: String(cells[name]), place: [pid, address].filter((column) => column >= 0).map((column) => cellText(cells[column], columns[column]!.kind)).join(' ') };
+    const key = `${lock.name}\n${lock.place}`, known = numbers.get(key) ?? locks.push(lock) - 1;
+    numbers.set(key, known);
+    return known;
+  };
+  for (const { cells } of ends.every(([name]) => name >= 0) ? rows : []) {
+    const from = lockOf(cells, ends[0]), to = lockOf(cells, ends[1]), key = `${from} ${to}`;
+    // A row for each cycle that has this order: its count is the same in all of them.
+    found.set(key, { from, to, count: Math.max(found.get(key)?.count ?? 0, Number(cells[count]) || 0) });
   }
-  const all = [...counts.values()].sort((a, b) => b.count - a.count), kept = all.slice(0, MOST_ORDERS);
-  const locks = [...new Set(kept.flatMap(({ from, to }) => [from, to]))];
-  return { locks, orders: kept.map(({ from, to, count: n }) => ({ from: locks.indexOf(from), to: locks.indexOf(to), count: n })), leftOut: all.length - kept.length };
+  const all = [...found.values()].sort((a, b) => b.count - a.count), kept = all.slice(0, MOST_ORDERS);
+  const shown = [...new Set(kept.flatMap(({ from, to }) => [from, to]))];
+  const orders = kept.map(({ from, to, count: n }) => ({ from: shown.indexOf(from), to: shown.indexOf(to), count: n }));
+  return { locks: shown.map((one) => locks[one]!), orders, leftOut: all.length - kept.length };
+}
+
+export const lockText = ({ name, place }: Lock): string => (place === '' ? name : `${name} ${place}`);
+
+const CHARACTER = 7.3;  // pixels of the font in the graph
+
+// A label that lies inside of the picture, and beside that of the lock at the other side: the name is cut, not the place.
+export function labelOf(lock: Lock, x: number, width: number): { text: string; x: number } {
+  const room = Math.floor((width / 2 - 8) / CHARACTER), text = lockText({ ...lock, name: cutText(lock.name, Math.max(8, room - (lock.place === '' ? 0 : lock.place.length + 1))) });
+  const half = (text.length * CHARACTER) / 2 + 4;
+  return { text, x: Math.min(Math.max(x, half), width - half) };
 }
 
 export interface Place { x: number; y: number }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "model/events/sampling.h"
 #include "report/columns.h"
@@ -86,10 +89,28 @@ struct OrderItem {
   const Inversion& inversion;
   int64_t cycle;  // its number
   const OrderEdge& edge;
-  uint32_t process() const { return texts.held().objects()[edge.from].process; }
+  const SyncObject& held() const { return texts.held().objects()[edge.from]; }
+  const SyncObject& taken() const { return texts.held().objects()[edge.to]; }
+  uint32_t process() const { return held().process; }
 };
 
-Columns<OrderItem> order_columns() {
+// Whether text needs more than names to tell the locks apart.
+struct OrderColumns {
+  bool pid = false, address = false;
+
+  explicit OrderColumns(const std::vector<OrderItem>& items) {
+    std::map<std::string, const SyncObject*> named;
+    for (const OrderItem& item : items)
+      for (const uint32_t index : {item.edge.from, item.edge.to}) {
+        const SyncObject& one = item.texts.held().objects()[index];
+        const SyncObject& other = *named.try_emplace(item.texts.object(index), &one).first->second;
+        pid |= one.process != items.front().process();
+        address |= one.process == other.process && one.address != other.address;
+      }
+  }
+};
+
+Columns<OrderItem> order_columns(const OrderColumns& shown) {
   return {
       {{"cycle", "CYCLE", CellKind::kNumber}, [](const OrderItem& item) { return item.cycle; }},
       {{"count", "COUNT", CellKind::kCount}, [](const OrderItem& item) { return item.edge.count; }},
@@ -98,8 +119,12 @@ Columns<OrderItem> order_columns() {
       {{"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
        [](const OrderItem& item) { return item.inversion.one_thread; }},
       {{"alike", "ALIKE", CellKind::kNumber, false, true}, [](const OrderItem& item) { return item.inversion.alike; }},
-      {{"pid", "PID", CellKind::kNumber, false, true},
+      {{"pid", "PID", CellKind::kNumber, false, !shown.pid},
        [](const OrderItem& item) { return item.texts.pid(item.process()); }},
+      {{"held_address", "HELD AT", CellKind::kAddress, false, !shown.address},
+       [](const OrderItem& item) { return static_cast<int64_t>(item.held().address); }},
+      {{"taken_address", "TAKEN AT", CellKind::kAddress, false, !shown.address},
+       [](const OrderItem& item) { return static_cast<int64_t>(item.taken().address); }},
       {usual({"thread", "THREAD", CellKind::kText, true}),
        [](const OrderItem& item) { return threads_text(item.edge, item.texts); }, Fill::kWhenShown},
       {{"held", "HELD", CellKind::kText, true},
@@ -132,7 +157,8 @@ Table inversions_table(const LockOrder& order, const WaitTexts& texts) {
   table.key = "inversions";
   table.title = "Locks taken in contradicting orders";
   table.details_key = "stacks";
-  order_columns().fill(table, std::move(items), describe_order);
+  const OrderColumns shown(items);
+  order_columns(shown).fill(table, std::move(items), describe_order);
   return table;
 }
 

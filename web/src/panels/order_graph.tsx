@@ -3,7 +3,7 @@
 //
 // Why: a cycle of three or more locks is hard to see in a table.
 // Invariant: it shows the orders of the table below it, the most frequent ones if there are many, and says so.
-import { arrowBetween, orderGraph, placesOf } from '../orders.ts';
+import { arrowBetween, labelOf, lockText, orderGraph, placesOf } from '../orders.ts';
 import type { Table } from '../protocol.ts';
 import { countText } from '../units.ts';
 
@@ -13,7 +13,7 @@ export function OrderGraph({ table }: { table: Table }) {
   const { locks, orders, leftOut } = orderGraph(table);
   if (orders.length === 0) return null;
   const places = placesOf(locks.length, WIDTH, HEIGHT);
-  const words = orders.map(({ from, to, count }) => `${locks[from]} before ${locks[to]} ${countText(count)} times`).join('; ');
+  const words = orders.map(({ from, to, count }) => `${lockText(locks[from]!)} before ${lockText(locks[to]!)} ${countText(count)} times`).join('; ');
   return (
     <figure class="orders">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Contradicting orders: ${words}`}>
@@ -27,12 +27,16 @@ export function OrderGraph({ table }: { table: Table }) {
             </g>
           );
         })}
-        {locks.map((lock, at) => (
-          <g key={lock}>
-            <circle cx={places[at]!.x} cy={places[at]!.y} r="7" />
-            <text class="lock" x={places[at]!.x} y={places[at]!.y + (places[at]!.y < HEIGHT / 2 ? -14 : 24)}>{lock}</text>
-          </g>
-        ))}
+        {locks.map((lock, at) => {
+          const { x, y } = places[at]!, label = labelOf(lock, x, WIDTH);
+          return (
+            <g key={at}>
+              <title>{lockText(lock)}</title>
+              <circle cx={x} cy={y} r="7" />
+              <text class="lock" x={label.x} y={y + (y < HEIGHT / 2 ? -14 : 24)}>{label.text}</text>
+            </g>
+          );
+        })}
       </svg>
       <figcaption class="hint">An arrow leads from the lock that was held to the one taken next; the number says how often.
         {leftOut > 0 && ` ${countText(leftOut)} rarer orders are in the table alone.`}</figcaption>
