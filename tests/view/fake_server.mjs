@@ -132,7 +132,8 @@ function histogramOf(column, hits) {
 
 function hits(query, of) {
   const where = query.get('where'), found = hitsOf(query, of).filter(where ? condition(where) : () => true);
-  const top = Number(query.get('top') ?? 100), [key, direction] = (query.get('sort') ?? 'time_ns:asc').split(':');
+  const top = Number(query.get('top') ?? 100), [, key, direction] = /^(.*):(asc|desc)$/.exec(query.get('sort') ?? 'time_ns:asc');
+  if (top > 10_000) throw new Refused('top is a whole number from 1 to 10000');
   const columns = [['time_ns', 'TIME', 'duration'], ['thread', 'THREAD', 'text'], ['id', 'id', 'number'], ['item', 'item', 'text']]
     .map(([key, title, kind]) => ({ key, title, kind }));
   const rows = found.map(({ time, thread, values }) => ({ cells: [time, thread.name, values.id, values.item], thread: thread.id }));
@@ -195,6 +196,7 @@ function pointNames(_query, of) {
 function latency(query, of) {
   if (query.get('to') !== 'shop:done') throw new Refused('shop:order has no argument id');
   if ((query.get('from_key') ?? '') !== 'id' || query.get('to_key') !== 'id') throw new Refused(`shop:done has no argument ${query.get('to_key')}`);
+  if (Number(query.get('top')) > 10_000) throw new Refused('top is a whole number from 1 to 10000');
   const [from, to] = of.threads, columns = [['time_ns', 'FROM', 'duration'], ['latency_ns', 'LATENCY', 'duration'], ['key', 'id', 'text'], ['from_thread', 'FROM THREAD', 'text'], ['to_thread', 'TO THREAD', 'text']]
     .map(([key, title, kind]) => ({ key, title, kind }));
   const rows = from.points.slice(0, 20).map(({ time, values }) => ({ cells: [time, (values.id + 1) * 1e6, String(values.id), from.name, to.name], thread: from.id })).reverse();

@@ -30,6 +30,14 @@ test('the hits of a point have a column for each argument, and their text is tex
   await page.end();
 });
 
+test('no more rows are asked for than the server gives', async () => {
+  for (const more of ['', '&to=shop:done&keys=id%0Aid']) {
+    const page = await shared.open(`#tab=points&point=shop:order&top=12500${more}`);
+    await rows(page).first().waitFor();
+    await page.end();
+  }
+});
+
 test('numbers are sorted as numbers', async () => {
   const page = await openHits();
   await page.getByRole('button', { name: 'id', exact: true }).first().click();

@@ -5,6 +5,9 @@
 // Invariant: times are nanoseconds since the recording's start.
 import type { CellKind, CellValue } from './units.ts';
 
+// Rows that the server gives at most: of a table, and of the hits of a point.
+export const MOST_ROWS = 100_000, MOST_HITS = 10_000;
+
 export interface Sentence { text: string; tab?: string; sort?: string }
 // What stands out, and where it leads: an instant of memory, a time in a thread, or a table.
 export interface Highlight extends Sentence { instant_ns?: number; thread?: number; start_ns?: number; duration_ns?: number }

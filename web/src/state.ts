@@ -4,6 +4,8 @@
 // Why: everything is drawn from one value. Undo removes a crumb; the browser's Back goes to an older address.
 // Invariant: parse(print(state)) equals state; parse() of any other text returns a valid state.
 
+import { MOST_ROWS } from './protocol.ts';
+
 export interface Range { t0: number; t1: number }
 export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; ids: number[] };
 
@@ -118,7 +120,7 @@ export function parse(hash: string): PageState {
   state.diff = word('diff', '');
   state.path = parts.get('path') === '1';
   state.shape = word('shape', state.shape);
-  state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
+  state.top = Math.min(MOST_ROWS, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) state[key] = numbers(parts.get(key));

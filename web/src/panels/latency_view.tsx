@@ -5,7 +5,7 @@
 // Invariant: hits without a partner are counted below the table.
 import { useAnswer, type Asked } from '../answers.ts';
 import { showSpan } from '../instances.ts';
-import type { Hits, PointName, Row } from '../protocol.ts';
+import { MOST_HITS, type Hits, type PointName, type Row } from '../protocol.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, durationText, type CellValue } from '../units.ts';
 import { HistogramView } from './histogram.tsx';
@@ -14,7 +14,7 @@ import { WholeRun } from './whole_run.tsx';
 
 function useLatency(): Asked<Hits> {
   const { point, to, keys, sort, top } = store.state, [from_key = '', to_key = ''] = keys.split('\n');
-  return useAnswer<Hits>('latency', { from: point, to, from_key, to_key, sort, top });
+  return useAnswer<Hits>('latency', { from: point, to, from_key, to_key, sort, top: Math.min(MOST_HITS, top) });
 }
 
 // Which point, and which arguments belong together; the argument that both have is chosen first.
@@ -58,7 +58,7 @@ export function LatencyView() {
       <WholeRun />
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
       {hits?.histogram && <HistogramView histogram={hits.histogram} show={durationText} />}
-      {table && <OneTable table={table} filter="" go={go} />}
+      {table && <OneTable table={table} filter="" go={go} most={MOST_HITS} />}
       {hits?.tail.map((line) => <p key={line}>{line}</p>)}
       {table === undefined && error === undefined && <p class="hint">…</p>}
     </div>

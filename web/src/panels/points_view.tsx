@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer, type Asked } from '../answers.ts';
 import { showHit } from '../instances.ts';
 import { usePulse } from '../live.ts';
-import type { Hits, PointName, Row, Table, TableName } from '../protocol.ts';
+import { MOST_HITS, type Hits, type PointName, type Row, type Table, type TableName } from '../protocol.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, countText, type CellValue } from '../units.ts';
 import { barCondition, both } from '../point_words.ts';
@@ -43,7 +43,7 @@ function readable(hits: Hits): Hits {
 
 function useHits(): Asked<Hits> {
   const { point, where, spread, sort, top } = store.state;
-  return useAnswer<Hits>('hits', { point, where, histogram: spread, sort, top }, readable);
+  return useAnswer<Hits>('hits', { point, where, histogram: spread, sort, top: Math.min(MOST_HITS, top) }, readable);
 }
 
 const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100, to: '', keys: '' }, true);
@@ -104,7 +104,7 @@ function OnePoint() {
         store.change({ where: both(store.state.where, barCondition(hits.histogram!, bar)) }, true)} />}
       {table && <>
         <label class="filter">Rows with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} placeholder="any text" /></label>
-        <OneTable table={table} filter={filter} go={go} />
+        <OneTable table={table} filter={filter} go={go} most={MOST_HITS} />
       </>}
       {table === undefined && error === undefined && <p class="hint">…</p>}
     </div>

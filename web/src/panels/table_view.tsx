@@ -9,7 +9,7 @@ import { useAnswer } from '../answers.ts';
 import { printChoice } from '../blocks.ts';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
-import type { Detail, Report, Row, SourceFile, Table, TableName } from '../protocol.ts';
+import { MOST_ROWS, type Detail, type Report, type Row, type SourceFile, type Table, type TableName } from '../protocol.ts';
 import { fileNamed, placeOf } from '../sources.ts';
 import { DEFAULT_TOP } from '../state.ts';
 import { store, useStore } from '../store.ts';
@@ -133,7 +133,7 @@ function Copies({ table, rows }: { table: Table; rows: Row[] }) {
   );
 }
 
-export function OneTable({ table, filter, go, more, most = Infinity }: { table: Table; filter: string; go?: Go; more?: More; most?: number }) {
+export function OneTable({ table, filter, go, more, most = MOST_ROWS }: { table: Table; filter: string; go?: Go; more?: More; most?: number }) {
   const { state } = useStore();
   const sort = parseSort(state.sort);
   const sorted = useMemo(() => sortRows(table, sort), [table, state.sort]);
@@ -158,7 +158,7 @@ export function OneTable({ table, filter, go, more, most = Infinity }: { table: 
       {table.rows_left_out > 0 && (
         <p class="hint">{countText(table.rows_left_out)} more rows are not here.{' '}
           {store.server.packed ? 'Only those that are here can be sorted.'
-            : state.top < most && <button onClick={() => store.change({ top: state.top * MORE })}>more</button>}</p>
+            : state.top < most && <button onClick={() => store.change({ top: Math.min(most, state.top * MORE) })}>more</button>}</p>
       )}
     </section>
   );
