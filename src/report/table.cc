@@ -31,7 +31,11 @@ std::string plain_key(const TableColumn& column) {
   return std::string(column.key);
 }
 
-std::optional<size_t> find_column(const Table& table, const std::string& name) {
+// As it is spelled, or as people call it. Arguments of points are columns, too: n and N are two.
+std::optional<size_t> find_column(const Table& table, std::string_view given) {
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    if (given == table.columns[i].key) return i;
+  const std::string name = lower(given);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const TableColumn& column = table.columns[i];
     if (name == column.key || name == plain_key(column) || name == lower(column.title)) return i;
@@ -78,8 +82,8 @@ struct SortOrder {
 };
 
 Result<SortOrder> find_order(const Table& table, std::string_view order) {
-  const size_t colon = order.find(':');
-  const std::string name = lower(order.substr(0, colon));
+  const size_t colon = order.rfind(':');
+  const std::string name(order.substr(0, colon));
   const std::string direction = colon == std::string_view::npos ? "" : lower(order.substr(colon + 1));
   if (!direction.empty() && direction != "asc" && direction != "desc")
     return Error{fmt::format("cannot sort in direction '{}': write {}:asc or {}:desc", direction, name, name)};
@@ -92,6 +96,8 @@ Result<SortOrder> find_order(const Table& table, std::string_view order) {
 
 // "calls,self:asc": rows that are equal by the first are ordered by the next.
 Result<std::vector<SortOrder>> find_orders(const Table& table, std::string_view orders) {
+  // An argument that is named by an expression may have a comma: "max(a, b):desc".
+  if (const Result<SortOrder> whole = find_order(table, orders)) return std::vector<SortOrder>{*whole};
   std::vector<SortOrder> found;
   for (bool more = true; more;) {
     const size_t comma = orders.find(',');

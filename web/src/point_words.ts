@@ -14,10 +14,15 @@ export function short(value: number): string {
 // All digits of a large integer: the shortest text that a browser reads as the same number is another integer.
 const exact = (value: number): string => (Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? String(BigInt(value)) : String(value));
 
+// A condition takes p->x, but not v[0] or i + 1.
+const isWord = (name: string): boolean => /^(?:[A-Za-z_]|->)(?:[\w.]|->)*$/.test(name);
+
 // The condition that holds for what a bar counts; the last one has its upper end in it.
-export function barCondition({ column, edges, counts }: Histogram, bar: number): string {
+// `place`: of the argument, from 1 on, for one that is named by an expression.
+export function barCondition({ column, edges, counts }: Histogram, bar: number, place: number): string {
   const low = exact(edges[bar]!), high = exact(edges[bar + 1]!);
-  return `${column} >= ${low} && ${column} ${bar === counts.length - 1 ? '<=' : '<'} ${high}`;
+  const name = isWord(column) ? column : `arg${place}`;
+  return `${name} >= ${low} && ${name} ${bar === counts.length - 1 ? '<=' : '<'} ${high}`;
 }
 
 // That, and what is asked for already.
@@ -27,5 +32,5 @@ export const both = (one: string, other: string): string => (one.trim() === '' ?
 export function wordOptions(text: string, points: readonly { name: string; arguments: readonly string[] }[]): [string, string][] {
   const word = /(?:[\w.]|->)+$/.exec(text)?.[0] ?? '', head = text.slice(0, text.length - word.length);
   if (head !== '' && !/[\s(!&|]$/.test(head)) return [];
-  return points.flatMap((point) => point.arguments.filter((one) => one.startsWith(word) && one !== word).map((one): [string, string] => [head + one, point.name]));
+  return points.flatMap((point) => point.arguments.filter((one) => isWord(one) && one.startsWith(word) && one !== word).map((one): [string, string] => [head + one, point.name]));
 }

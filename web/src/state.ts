@@ -115,7 +115,6 @@ export function parse(hash: string): PageState {
     return text !== null && /^[\w.:+-]{0,64}$/.test(text) ? text : otherwise;
   };
   state.tab = word('tab', state.tab) || state.tab;
-  state.sort = word('sort', '');
   state.weight = word('weight', '');
   state.diff = word('diff', '');
   state.path = parts.get('path') === '1';
@@ -128,6 +127,8 @@ export function parse(hash: string): PageState {
   if (instant !== undefined) state.instant = instant;
   state.by = parts.get('by') === 'stack' ? 'stack' : '';
   state.line = Math.min(10_000_000, numbers(parts.get('line'))[0] ?? 0);
+  const sort = parts.get('sort') ?? '';
+  if (/^[\w.]*$|:(asc|desc)$/.test(sort)) state.sort = sort.slice(0, MOST_TEXT);
   for (const key of ['point', 'where', 'spread', 'to', 'keys', 'blocks', 'file'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
   for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
     const [point, argument, ...more] = text.split('\n');

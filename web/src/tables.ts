@@ -9,7 +9,7 @@ import { cellText, type CellKind, type CellValue } from './units.ts';
 export interface Sort { column: string; descending: boolean }
 
 export function parseSort(text: string): Sort | undefined {
-  const [, column, direction] = /^([\w.-]+):(asc|desc)$/.exec(text) ?? [];
+  const [, column, direction] = /^(.+):(asc|desc)$/s.exec(text) ?? [];
   return column === undefined ? undefined : { column, descending: direction === 'desc' };
 }
 

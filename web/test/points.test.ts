@@ -10,10 +10,16 @@ test('six digits tell two bars apart', () => {
 
 test('a bar counts from its lower edge up to the next, the last one with its upper edge', () => {
   const histogram = { column: 'p->rows', edges: [0, 10, 20], counts: [3, 4], others: 0 };
-  assert.equal(barCondition(histogram, 0), 'p->rows >= 0 && p->rows < 10');
-  assert.equal(barCondition(histogram, 1), 'p->rows >= 10 && p->rows <= 20');
-  assert.equal(barCondition({ ...histogram, edges: [0.1 + 0.2, 1e21, 2e21] }, 0), 'p->rows >= 0.30000000000000004 && p->rows < 1e+21', 'to the last digit');
-  assert.equal(barCondition({ ...histogram, column: 'hash', edges: [0, 2 ** 63, 2 ** 64] }, 0), 'hash >= 0 && hash < 9223372036854775808', 'an integer in all its digits');
+  assert.equal(barCondition(histogram, 0, 3), 'p->rows >= 0 && p->rows < 10');
+  assert.equal(barCondition(histogram, 1, 3), 'p->rows >= 10 && p->rows <= 20');
+  assert.equal(barCondition({ ...histogram, edges: [0.1 + 0.2, 1e21, 2e21] }, 0, 3), 'p->rows >= 0.30000000000000004 && p->rows < 1e+21', 'to the last digit');
+  assert.equal(barCondition({ ...histogram, column: 'hash', edges: [0, 2 ** 63, 2 ** 64] }, 0, 3), 'hash >= 0 && hash < 9223372036854775808', 'an integer in all its digits');
+});
+
+test('an argument that is named by an expression is meant by its place', () => {
+  for (const column of ['v[0]', 'i + 1', '-x', 'f(a, b)'])
+    assert.equal(barCondition({ column, edges: [0, 10], counts: [3], others: 0 }, 0, 2), 'arg2 >= 0 && arg2 <= 10');
+  assert.deepEqual(wordOptions('', [{ name: 'shop:order', arguments: ['v[0]', 'c->id'] }]).map(([value]) => value), ['c->id']);
 });
 
 test('a condition is added to the one that there is', () => {

@@ -7,7 +7,7 @@ import { emptyState, parse, print, selection, type PageState } from '../src/stat
 test('the whole state is in the address', () => {
   const state: PageState = {
     crumbs: [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', ids: [3, 7] }, { kind: 'range', t0: 10, t1: 20 }], tab: 'functions',
-    sort: 'total_ns:desc', top: 500, view: { t0: 1, t1: 2 ** 52 }, marks: [7, 8], order: [2, 1], pinned: [1], hidden: [0, 4],
+    sort: 'ns::f(a, v[0]):desc', top: 500, view: { t0: 1, t1: 2 ** 52 }, marks: [7, 8], order: [2, 1], pinned: [1], hidden: [0, 4],
     weight: 'self_time', shape: 'rn', zoom: [4, 4, 9], around: [3], instant: 77, by: 'stack', path: true, diff: 'alloc', point: 'shop:order', where: 'rows > 1 && !(name ~ "a&b=*")', spread: 'rows',
     to: 'shop:done', keys: 'id\norder', blocks: 'function=a+b&leaked=1', file: '/src/a b/shop.cc', line: 12,
     curves: [{ point: 'shop:order', argument: 'p->rows' }, { point: 'a', argument: 'b' }],

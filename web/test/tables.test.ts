@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Table } from '../src/protocol.ts';
-import { filterRows, nextSort, parseSort, sortRows, toCsv, toText } from '../src/tables.ts';
+import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText } from '../src/tables.ts';
 import { bytesText, cellText, countText, durationText, instantText, percentText, rangeText } from '../src/units.ts';
 
 const table: Table = {
@@ -21,6 +21,12 @@ test('rows are sorted, empty ones last, equal ones as they were', () => {
   assert.deepEqual(names('total_ns:asc'), ['b "quoted", with comma', 'second of 1500', 'a', 'nothing']);
   assert.equal(names('function:asc')[0], 'a');
   assert.deepEqual(names('other:asc'), table.rows.map((row) => row.cells[1]));
+  for (const column of ['c->id', 'v[0]', 'i + 1', 'ns::f(a, b)', 'asc:desc']) {
+    const sort = { column, descending: true };
+    assert.deepEqual(parseSort(printSort(sort)), sort);
+    assert.equal(nextSort(parseSort(printSort(sort)), column, 'number').descending, false);
+  }
+  assert.equal(parseSort('calls'), undefined);
   assert.deepEqual(nextSort(undefined, 'total_ns', 'duration'), { column: 'total_ns', descending: true });
   assert.deepEqual(nextSort({ column: 'function', descending: false }, 'function', 'text'), { column: 'function', descending: true });
 });

@@ -51,6 +51,24 @@ TEST(SelectRows, TheNextColumnDecidesWhereTheFirstDoesNot) {
   EXPECT_FALSE(select_rows(table, "total,size", 0));
 }
 
+TEST(SelectRows, ColumnsMayBeNamedByExpressions) {
+  Table table;
+  table.columns = {{"time_ns", "TIME", CellKind::kDuration},
+                   {"n", "n", CellKind::kNumber},
+                   {"N", "N", CellKind::kNumber},
+                   {"ns::max(a, b)", "ns::max(a, b)", CellKind::kNumber},
+                   {"time", "time", CellKind::kNumber}};
+  for (const int64_t i : {2, 1, 3}) table.add({i, -i, i, i, -i});
+  const auto first = [&](const char* order) {
+    EXPECT_TRUE(select_rows(table, order, 0)) << order;
+    return std::get<int64_t>(table.rows[0].cells[0]);
+  };
+  EXPECT_EQ(first("ns::max(a, b):desc"), 3);
+  EXPECT_EQ(first("ns::max(a, b):asc"), 1);
+  EXPECT_EQ(first("N:desc"), 3) << "n is another one";
+  EXPECT_EQ(first("time:desc"), 1) << "so is time_ns";
+}
+
 TEST(SelectRows, UnknownColumnsAreAnsweredWithTheKnownOnes) {
   Table table = sample();
   const auto column = select_rows(table, "size", 0);

@@ -18,6 +18,7 @@ import { OneTable, TableView } from './table_view.tsx';
 import { WholeRun } from './whole_run.tsx';
 
 const MOST_CURVES = 4;
+const FIRST = 2;  // columns before the arguments
 
 function usePointNames(): PointName[] {
   const [names, setNames] = useState<PointName[]>([]);
@@ -68,7 +69,7 @@ function Condition() {
 // Columns of numbers can be drawn.
 function Numbers({ table }: { table: Table }) {
   const { spread, curves, point } = useStore().state;
-  const numbers = table.columns.filter(({ kind }, at) => kind === 'number' && at > 1);
+  const numbers = table.columns.filter(({ kind }, at) => kind === 'number' && at >= FIRST);
   if (numbers.length === 0) return <span class="hint">no argument of it is a number</span>;
   const has = (argument: string): boolean => curves.some((one) => one.point === point && one.argument === argument);
   const toggle = (argument: string): void => store.change({
@@ -91,6 +92,7 @@ function OnePoint() {
   const { answer: hits, error, isLoading } = useHits();
   const [filter, setFilter] = useState('');
   const table = hits?.tables[0];
+  const placeOf = (argument: string): number => table!.columns.findIndex(({ key }, at) => at >= FIRST && key === argument) - FIRST + 1;
   const go = (row: Row): void => showHit(state.point, Number(row.cells[0]), row.thread ?? 0,
     table!.columns.slice(1).map((column, at): [string, string] => [column.title, cellText(row.cells[at + 1] as CellValue, column.kind)]));
   return (
@@ -101,7 +103,7 @@ function OnePoint() {
       )}
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
       {hits?.histogram && <HistogramView histogram={hits.histogram} choose={(bar) =>
-        store.change({ where: both(store.state.where, barCondition(hits.histogram!, bar)) }, true)} />}
+        store.change({ where: both(store.state.where, barCondition(hits.histogram!, bar, placeOf(hits.histogram!.column))) }, true)} />}
       {table && <>
         <label class="filter">Rows with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} placeholder="any text" /></label>
         <OneTable table={table} filter={filter} go={go} most={MOST_HITS} />
