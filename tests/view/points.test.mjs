@@ -38,6 +38,18 @@ test('no more rows are asked for than the server gives', async () => {
   }
 });
 
+test('a point that is found is shown without what was asked of another', async () => {
+  const page = await shared.open('#tab=points&point=shop:other&to=shop:done&keys=id%0Aid&top=500&where=id > 3', { mayFail: true });
+  await page.keyboard.press('/');
+  await page.getByRole('dialog').getByRole('searchbox').fill('shop:order');
+  await page.getByRole('dialog').getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  await rows(page).first().waitFor();
+  const { tab, point, ...more } = await address(page);
+  assert.deepEqual([tab, point, more], ['points', 'shop:order', {}]);
+  await page.end();
+});
+
 test('numbers are sorted as numbers', async () => {
   const page = await openHits();
   await page.getByRole('button', { name: 'id', exact: true }).first().click();

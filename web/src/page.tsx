@@ -18,7 +18,7 @@ import { SourceView } from './panels/source_view.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
 import type { TableName } from './protocol.ts';
-import type { Crumb } from './state.ts';
+import { ofTab, type Crumb } from './state.ts';
 import { useStore, type Store } from './store.ts';
 import { TimelineView } from './timeline/timeline_view.tsx';
 import { countText, durationText, rangeText } from './units.ts';
@@ -114,7 +114,7 @@ function Tabs() {
   if (hasFlames(store) && (store.server.packed?.hasSources ?? true)) tabs.push({ key: 'source', title: 'Source' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
-  const open = (key: string): void => store.change({ tab: key, sort: '', top: 100, blocks: '' }, true);
+  const open = (key: string): void => store.change(ofTab(key), true);
   const step = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];

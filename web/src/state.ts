@@ -53,6 +53,10 @@ export function emptyState(): PageState {
   };
 }
 
+// What belongs to the tab that is left, or to the point, starts anew with another one.
+export const ofTab = (tab: string, sort = ''): Partial<PageState> => ({ tab, sort, top: DEFAULT_TOP, blocks: '' });
+export const ofPoint = (point: string): Partial<PageState> => ({ ...ofTab('points'), point, where: '', spread: '', to: '', keys: '' });
+
 // The selection: the last crumb of each kind counts.
 export function selection(state: PageState): Selected {
   const found: Selected = {};

@@ -9,6 +9,7 @@ import { colors, onColorsChange } from '../colors.ts';
 import { printChoice } from '../blocks.ts';
 import { fitCanvas } from '../curve.ts';
 import { FlameOf } from '../flame/flame_view.tsx';
+import { ofTab } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { bytesText, countText, instantText, percentText } from '../units.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
@@ -96,7 +97,7 @@ function Parts({ series, step }: { series: Series; step: number }) {
           <tr key={name}>
             <td class="number">{bytesText(bytes)}</td><td class="number">{percentText(total > 0 ? (100 * bytes) / total : 0)}</td>
             <td class="text"><span class="swatch" style={{ background: colorOf(set, at) }} /> {by === 'stack' || at < 0 ? name
-              : <button class="link" title="its blocks" onClick={() => store.change({ tab: 'blocks', sort: '', blocks: printChoice({ function: name, instant: String(series.time[step]) }) }, true)}>{name}</button>}</td>
+              : <button class="link" title="its blocks" onClick={() => store.change({ ...ofTab('blocks'), blocks: printChoice({ function: name, instant: String(series.time[step]) }) }, true)}>{name}</button>}</td>
           </tr>
         ))}
       </tbody>

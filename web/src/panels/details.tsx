@@ -6,6 +6,7 @@
 import { useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showInstance } from '../instances.ts';
+import { ofTab } from '../state.ts';
 import { store, useStore, type Shown } from '../store.ts';
 import { durationText } from '../units.ts';
 
@@ -21,7 +22,7 @@ function selectTime(shown: Shown): void {
 function showBlocks(shown: Shown): void {
   selectTime(shown);
   store.addCrumb({ kind: 'thread', ids: [shown.thread!] });
-  store.change({ tab: 'blocks', sort: '', blocks: '' });
+  store.change(ofTab('blocks'));
 }
 
 function Ways({ shown }: { shown: Shown }) {

@@ -6,6 +6,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { showInstance } from '../instances.ts';
 import type { Found, Match } from '../protocol.ts';
+import { ofPoint, ofTab } from '../state.ts';
 import { store } from '../store.ts';
 import { countText, durationText } from '../units.ts';
 
@@ -17,8 +18,8 @@ let last: { matches: Match[]; at: number } = { matches: [], at: -1 };
 function go(match: Match): void {
   if (match.kind === 'thread') store.addCrumb({ kind: 'thread', ids: [match.id] });
   else if (match.kind === 'function') void showInstance(match.id, { slowest: 1 }, store.selection().thread);
-  else if (match.kind === 'point') store.change({ tab: 'points', point: match.name, where: '', spread: '', sort: '' }, true);
-  else store.change({ tab: 'locks', sort: '' }, true);
+  else if (match.kind === 'point') store.change(ofPoint(match.name), true);
+  else store.change(ofTab('locks'), true);
 }
 
 export function stepFound(by: 1 | -1): boolean {

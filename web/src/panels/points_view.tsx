@@ -9,6 +9,7 @@ import { useAnswer, type Asked } from '../answers.ts';
 import { showHit } from '../instances.ts';
 import { usePulse } from '../live.ts';
 import { MOST_HITS, type Hits, type PointName, type Row, type Table, type TableName } from '../protocol.ts';
+import { ofPoint } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, countText, type CellValue } from '../units.ts';
 import { barCondition, both } from '../point_words.ts';
@@ -47,7 +48,7 @@ function useHits(): Asked<Hits> {
   return useAnswer<Hits>('hits', { point, where, histogram: spread, sort, top: Math.min(MOST_HITS, top) }, readable);
 }
 
-const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100, to: '', keys: '' }, true);
+const choose = (point: string): void => store.change(ofPoint(point), true);
 
 function Condition() {
   const { where } = useStore().state, input = useRef<HTMLInputElement>(null);

@@ -11,6 +11,7 @@ import { drawCurve } from '../curve.ts';
 import { viewAround } from '../instances.ts';
 import { usePulse } from '../live.ts';
 import type { Highlight } from '../protocol.ts';
+import { ofTab } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText } from '../units.ts';
 
@@ -23,7 +24,7 @@ const CURVES = [
 
 const isThere = (tab: string | undefined): boolean => tab === 'flame' || tab === 'memory' || store.tables.some((table) => table.key === tab);
 const open = ({ tab, sort }: { tab?: string | undefined; sort?: string | undefined }): void => {
-  if (tab) store.change({ tab, sort: sort === undefined ? '' : sort.includes(':') ? sort : `${sort}:desc` }, true);
+  if (tab) store.change(ofTab(tab, sort === undefined ? '' : sort.includes(':') ? sort : `${sort}:desc`), true);
 };
 
 function Curve({ of, values }: { of: (typeof CURVES)[number]; values: Float64Array }) {
@@ -62,7 +63,7 @@ function follow({ text, tab, sort, instant_ns: instant, thread, start_ns: start,
     store.show({ chosen: { title: title!, lines: [['what', more.join(': ')]], stack: [], thread, start, duration } });
     store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== thread) });
   }
-  if (instant !== undefined) store.change({ tab: tab ?? 'memory', instant }, true);
+  if (instant !== undefined) store.change({ ...ofTab(tab ?? 'memory'), instant }, true);
   else open({ tab, sort });
 }
 

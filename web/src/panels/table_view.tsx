@@ -11,7 +11,7 @@ import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
 import { MOST_ROWS, type Detail, type Report, type Row, type SourceFile, type Table, type TableName } from '../protocol.ts';
 import { fileNamed, placeOf } from '../sources.ts';
-import { DEFAULT_TOP } from '../state.ts';
+import { DEFAULT_TOP, ofTab } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
 import { cellText, countText } from '../units.ts';
@@ -30,7 +30,7 @@ async function showSource(where: { file: string; line: number }): Promise<void> 
     const file = fileNamed(files, where.file);
     if (file === undefined) throw new Error(`nothing in the selection is of ${where.file}`);
     store.forgive();
-    store.change({ tab: 'source', file, line: where.line }, true);
+    store.change({ ...ofTab('source'), file, line: where.line }, true);
   } catch (error) {
     store.fail(error);
   }
@@ -61,7 +61,7 @@ type Go = ((row: Row) => void) | undefined;
 type More = ((row: Row) => VNode) | undefined;
 
 const showBlocks = (table: Table, stack: string): void =>
-  store.change({ tab: 'blocks', sort: '', blocks: printChoice({ stack, ...(table.key === 'leaks' ? { leaked: '1' } : {}) }) }, true);
+  store.change({ ...ofTab('blocks'), blocks: printChoice({ stack, ...(table.key === 'leaks' ? { leaked: '1' } : {}) }) }, true);
 
 function RowView({ table, row, go, more }: { table: Table; row: Row; go: Go; more: More }) {
   const [isOpen, setOpen] = useState(false);
