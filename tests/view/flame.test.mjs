@@ -73,6 +73,11 @@ test('by keys: walk, zoom, focus, hide, undo', async () => {
   await page.getByText('only stacks through').waitFor();
   const focused = await label(page);
   assert.notEqual(focused, whole);
+  await settle(page);
+  await page.reload();
+  await page.getByText('only stacks through').waitFor();
+  assert.equal(await label(page), focused, 'it is in the address');
+  await canvas(page).focus();
   await page.keyboard.press('u');
   await page.waitForFunction((text) => document.querySelector('canvas.flame').getAttribute('aria-label') === text, whole);
   await page.keyboard.press('ArrowDown');

@@ -61,10 +61,12 @@ export function showSpan(title: string, start: number, duration: number, thread:
   store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== thread) }, true);
 }
 
+const MOST_ASKED = 120;  // characters, at most 480 bytes: the server takes 500 of a text to find
+
 // A function by its name, whose id only the server knows.
 export async function showSlowest(name: string): Promise<void> {
   try {
-    const { matches } = await store.server.json<Found>('find', { q: name }, 'slowest');
+    const { matches } = await store.server.json<Found>('find', { q: [...name].slice(0, MOST_ASKED).join('') }, 'slowest');
     const match = matches.find((one) => one.kind === 'function' && one.name === name);
     if (match === undefined) throw new Error(`the timeline has no call of ${name}`);
     await showInstance(match.id, { slowest: 1 }, store.selection().thread);

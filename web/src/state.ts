@@ -25,6 +25,7 @@ export interface PageState {
   weight: string;        // of the flame graph; empty: the first available one
   shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart, d what changed, b widths of before
   zoom: number[];        // name ids from the flame graph's root to the zoomed frame
+  changes: FlameChange[];  // of the flame graph, in their order
   around: number[];      // empty, or the name id of the function whose callers and callees are shown
   instant?: number | undefined;  // of memory over time; none: its peak
   by: string;            // its curves: "stack", or empty: function
@@ -41,6 +42,9 @@ export interface PageState {
   line: number;          // of it; 0: the most expensive one
 }
 
+// o: only stacks through a function, x: without it, d: no stacks through it; by its name id.
+export interface FlameChange { how: 'o' | 'x' | 'd'; name: number }
+
 // An argument of a point over time.
 export interface PointCurve { point: string; argument: string }
 
@@ -49,7 +53,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [], to: '', keys: '', blocks: '', file: '', line: 0,
+    zoom: [], changes: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [], to: '', keys: '', blocks: '', file: '', line: 0,
   };
 }
 
@@ -81,6 +85,7 @@ export function print(state: PageState): string {
   put('top', String(state.top), String(DEFAULT_TOP));
   if (state.view) parts.set('view', `${state.view.t0}-${state.view.t1}`);
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) put(key, state[key].join('.'), '');
+  put('changes', state.changes.map(({ how, name }) => how + name).join('.'), '');
   put('weight', state.weight, '');
   put('diff', state.diff, '');
   put('path', state.path ? '1' : '', '');
@@ -107,7 +112,10 @@ function parseCrumb(text: string): Crumb | undefined {
 }
 
 const MOST = 1000;  // entries of a list: an address is at most some kB
-const MOST_TEXT = 500, MOST_CURVES = 4;
+// Of a function's name, as the server takes it, in which each byte may be written as three. What is longer is left out: a part of it is
+// another name.
+const MOST_TEXT = 12_000, MOST_CURVES = 4;
+const whole = (text: string | null): string => (text === null || text.length > MOST_TEXT ? '' : text);
 const numbers = (text: string | null): number[] =>
   (text ?? '').split('.').filter((one) => /^\d{1,16}$/.test(one)).slice(0, MOST).map(Number).filter(Number.isSafeInteger);
 
@@ -127,13 +135,17 @@ export function parse(hash: string): PageState {
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) state[key] = numbers(parts.get(key));
+  for (const text of (parts.get('changes') ?? '').split('.').slice(0, MOST)) {
+    const [, how, name] = /^([oxd])(\d{1,9})$/.exec(text) ?? [];
+    if (how !== undefined) state.changes.push({ how: how as FlameChange['how'], name: Number(name) });
+  }
   const instant = numbers(parts.get('instant'))[0];
   if (instant !== undefined) state.instant = instant;
   state.by = parts.get('by') === 'stack' ? 'stack' : '';
   state.line = Math.min(10_000_000, numbers(parts.get('line'))[0] ?? 0);
   const sort = parts.get('sort') ?? '';
-  if (/^[\w.]*$|:(asc|desc)$/.test(sort)) state.sort = sort.slice(0, MOST_TEXT);
-  for (const key of ['point', 'where', 'spread', 'to', 'keys', 'blocks', 'file'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
+  if (/^[\w.]*$|:(asc|desc)$/.test(sort)) state.sort = whole(sort);
+  for (const key of ['point', 'where', 'spread', 'to', 'keys', 'blocks', 'file'] as const) state[key] = whole(parts.get(key));
   for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
     const [point, argument, ...more] = text.split('\n');
     if (point && argument && more.length === 0 && text.length <= 2 * MOST_TEXT) state.curves.push({ point, argument });

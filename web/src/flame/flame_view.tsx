@@ -9,13 +9,14 @@ import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
 import type { Parameters } from '../server.ts';
+import type { FlameChange } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
 import { flameKey } from './keys.ts';
 import { SandwichView } from './sandwich_view.tsx';
 import { TreeCanvas } from './tree_canvas.tsx';
 import {
-  changeTree, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, stepsOf, turned, type Changes, type Tree,
+  changesOf, changeTree, makeTree, nodeAt, nodeBySteps, pathOf, shareOf, stepsOf, turned, type Changes, type Tree,
 } from './tree.ts';
 
 interface Weight { key: string; title: string; kind: string }
@@ -141,27 +142,25 @@ export function FlameOf({ weight, t1 }: { weight: string; t1: number }) {
 
 function Graph({ answer }: { answer: Answer }) {
   const { state } = useStore();
-  const [search, setSearch] = useState(''), [undone, setUndone] = useState<Changes[]>([NO_CHANGES]), [chosen, setChosen] = useState(-1);
+  const [search, setSearch] = useState(''), [chosen, setChosen] = useState(-1);
   const isInOrder = answer.isInOrder, by = isInOrder ? 'time' : state.shape.includes('n') ? 'name' : 'value';
-  const last = undone.at(-1)!, changes = { ...last, isCollapsed: state.shape.includes('c'), isInOrder };
+  const changes = useMemo(() => changesOf(state.changes, state.shape.includes('c'), isInOrder), [state.changes, state.shape, isInOrder]);
   const isBefore = state.shape.includes('b') && answer.tree.before !== undefined;
   const tree = useMemo(() => {
     const changed = changeTree(answer.tree, changes);
     return isBefore ? turned(changed) : changed;
-  }, [answer, undone, changes.isCollapsed, isBefore]);
+  }, [answer, changes, isBefore]);
   const zoomed = useMemo(() => (isInOrder ? nodeBySteps : nodeAt)(tree, state.zoom), [tree, state.zoom]);
   const found = useMemo(() => matcher(search), [search, answer]);
   const share = found && shareOf(tree, found), name = chosen > 0 && chosen < tree.name.length ? tree.name[chosen]! : -1;
   useEffect(() => setChosen(-1), [tree]);
 
   const zoomTo = (node: number): void => store.change({ zoom: (isInOrder ? stepsOf : pathOf)(tree, node) }, true);
-  const change = (next: Partial<Changes>): void => {
-    setUndone([...undone, { ...last, ...next }]);
-    store.change({ zoom: [] });
+  const change = (how: FlameChange['how']) => (name: number): void => store.change({ changes: [...state.changes, { how, name }], zoom: [] }, true);
+  const focus = change('o'), hide = change('x'), drop = change('d');
+  const undo = (): void => {
+    if (state.changes.length > 0) store.change({ changes: state.changes.slice(0, -1), zoom: [] }, true);
   };
-  const undo = (): void => setUndone(undone.length > 1 ? undone.slice(0, -1) : undone);
-  const focus = (id: number): void => change({ focus: id }), hide = (id: number): void => change({ hidden: new Set([...last.hidden, id]) });
-  const drop = (id: number): void => change({ dropped: new Set([...last.dropped, id]) });
   const around = (id: number): void => store.change({ around: [id] }, true);
   const dropped = (isBefore ? answer.tree.before! : answer.tree.value)[0]! - tree.value[0]!;
   if (state.around[0] !== undefined) return <SandwichView key={state.around[0]} asks={answer.around} whole={answer.tree.value[0]!} name={state.around[0]} />;

@@ -3,6 +3,7 @@
 //
 // Why: a few thousand nodes in typed arrays are changed and laid out faster than the server could be asked.
 // Invariant: parents stand before their children; node 0 is the root over all; a node's value is its own plus its children's.
+import type { FlameChange } from '../state.ts';
 
 export interface Tree {
   parent: Int32Array;
@@ -23,6 +24,12 @@ export interface Changes {
 }
 
 export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), dropped: new Set(), isCollapsed: false, isInOrder: false };
+
+// Of two focuses the later one counts.
+export function changesOf(list: readonly FlameChange[], isCollapsed: boolean, isInOrder: boolean): Changes {
+  const named = (how: FlameChange['how']): number[] => list.filter((one) => one.how === how).map((one) => one.name);
+  return { focus: named('o').at(-1) ?? -1, hidden: new Set(named('x')), dropped: new Set(named('d')), isCollapsed, isInOrder };
+}
 
 class BadTree extends Error {}
 
