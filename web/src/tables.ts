@@ -47,6 +47,23 @@ export function sortRows(table: Table, sort: Sort | undefined): Row[] {
   });
 }
 
+// What a row stays the same by when others come before it, or its numbers grow: its texts and stack, and where several have the same,
+// its numbers, too.
+export function keysOf({ columns }: Pick<Table, 'columns'>, rows: readonly Row[]): string[] {
+  const short = rows.map((row) => JSON.stringify([row.thread, row.stack, row.details, row.other_details, ...row.cells.filter((_, at) => columns[at]!.kind === 'text')]));
+  const times = new Map<string, number>();
+  const count = (key: string): number => {
+    times.set(key, (times.get(key) ?? 0) + 1);
+    return times.get(key)!;
+  };
+  short.forEach(count);
+  return short.map((key, at) => {
+    if (times.get(key) === 1) return key;
+    const whole = `${key} ${JSON.stringify(rows[at]!.cells)}`;
+    return `${whole} ${count(whole)}`;
+  });
+}
+
 const detailText = (detail: Detail): string => (detail.where ? `${detail.text} ${detail.where}` : detail.text);
 
 export function filterRows(table: Table, rows: Row[], filter: string): Row[] {

@@ -2,8 +2,8 @@
 // Tables and units: order, filter, text and CSV match the report.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Table } from '../src/protocol.ts';
-import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText } from '../src/tables.ts';
+import type { Row, Table } from '../src/protocol.ts';
+import { filterRows, keysOf, nextSort, parseSort, printSort, sortRows, toCsv, toText } from '../src/tables.ts';
 import { bytesText, cellText, countText, durationText, instantText, percentText, rangeText } from '../src/units.ts';
 
 const table: Table = {
@@ -29,6 +29,16 @@ test('rows are sorted, empty ones last, equal ones as they were', () => {
   assert.equal(parseSort('calls'), undefined);
   assert.deepEqual(nextSort(undefined, 'total_ns', 'duration'), { column: 'total_ns', descending: true });
   assert.deepEqual(nextSort({ column: 'function', descending: false }, 'function', 'text'), { column: 'function', descending: true });
+});
+
+test('a row keeps its key in another order, and when its numbers grow', () => {
+  const keys = keysOf(table, table.rows);
+  assert.equal(new Set(keys).size, 4);
+  assert.deepEqual(keysOf(table, [...table.rows].reverse()).reverse(), keys);
+  assert.deepEqual(keysOf(table, table.rows.map((row) => ({ ...row, cells: [77, ...row.cells.slice(1)] }))), keys);
+  const hits = [[1, 'a'], [2, 'a'], [2, 'a']].map((cells): Row => ({ cells })), some = keysOf(table, hits);
+  assert.equal(new Set(some).size, 3);
+  assert.deepEqual(keysOf(table, hits.slice(1)), some.slice(1), 'those that are alike but for their numbers');
 });
 
 test('numbers that JSON does not hold are sorted as numbers', () => {

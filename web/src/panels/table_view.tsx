@@ -13,7 +13,7 @@ import { MOST_ROWS, type Detail, type Report, type Row, type SourceFile, type Ta
 import { fileNamed, placeOf } from '../sources.ts';
 import { DEFAULT_TOP, ofTab } from '../state.ts';
 import { store, useStore } from '../store.ts';
-import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
+import { filterRows, keysOf, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
 import { cellText, countText } from '../units.ts';
 import { OrderGraph } from './order_graph.tsx';
 import { WholeRun } from './whole_run.tsx';
@@ -138,6 +138,7 @@ export function OneTable({ table, filter, go, more, most = MOST_ROWS }: { table:
   const sort = parseSort(state.sort);
   const sorted = useMemo(() => sortRows(table, sort), [table, state.sort]);
   const rows = useMemo(() => filterRows(table, sorted, filter), [table, sorted, filter]);
+  const keys = useMemo(() => keysOf(table, rows), [table, rows]);
   const unfound = sorted.length - rows.length;
   return (
     <section class="table" aria-label={table.title || table.key}>
@@ -151,7 +152,7 @@ export function OneTable({ table, filter, go, more, most = MOST_ROWS }: { table:
       <div class="scroll">
         <table>
           <thead><Heads table={table} sort={sort} onSort={(next) => store.change({ sort: printSort(next) })} /></thead>
-          <tbody>{rows.map((row, at) => <RowView key={more ? row.life! : at} table={table} row={row} go={go} more={more} />)}</tbody>
+          <tbody>{rows.map((row, at) => <RowView key={more ? row.life! : keys[at]} table={table} row={row} go={go} more={more} />)}</tbody>
         </table>
       </div>
       {rows.length === 0 && <p class="hint">{filter ? 'No row has this text.' : 'There is nothing of this in the selection.'}</p>}
