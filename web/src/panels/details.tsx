@@ -6,6 +6,7 @@
 import { useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showInstance } from '../instances.ts';
+import { isSame } from '../shown.ts';
 import { ofTab } from '../state.ts';
 import { store, useStore, type Shown } from '../store.ts';
 import { durationText } from '../units.ts';
@@ -52,7 +53,7 @@ function Ways({ shown }: { shown: Shown }) {
 export function Details() {
   const { hovered, chosen } = useStore('shown');
   const shown = chosen ?? hovered;
-  const other = chosen && hovered && hovered.title !== chosen.title ? hovered : undefined;
+  const other = chosen && hovered && !isSame(hovered, chosen) ? hovered : undefined;
   return (
     <aside aria-label="Details" class="details">
       {shown === undefined && <p class="hint">Point at something in the timeline or the flame graph: what it is stands here. A click keeps it.</p>}
