@@ -68,6 +68,9 @@ test('a condition leaves the others out; a wrong one is told', async () => {
   assert.ok((await column(page, 3)).every((id) => Number(id) >= 40));
   assert.equal(await rows(page).count(), all().filter((one) => one.values.id >= 40).length);
   assert.equal((await address(page)).where, 'id >= 40');
+  await page.goBack();
+  assert.equal((await address(page)).where, undefined, 'it is one step');
+  await page.goForward();
   await input.fill('id is 40');
   await page.getByRole('button', { name: 'ask' }).click();
   await page.getByRole('alert').filter({ hasText: 'a condition is like' }).waitFor();

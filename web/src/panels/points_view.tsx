@@ -57,7 +57,9 @@ function Condition() {
   }, [where]);
   const ask = (event: Event): void => {
     event.preventDefault();
-    store.change({ where: input.current!.value.trim() }, true);
+    // Enter is told twice: as that of the form, and as a search.
+    const asked = input.current!.value.trim();
+    if (asked !== store.state.where) store.change({ where: asked }, true);
   };
   return (
     <form class="where" onSubmit={ask}>
