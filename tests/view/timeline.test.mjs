@@ -172,6 +172,10 @@ test('the overview moves the view', async () => {
   await page.mouse.up();
   const { t0, t1 } = await view(page);
   assert.ok(Math.abs(t0 - 0.5 * WHOLE) < WHOLE / 200 && Math.abs(t1 - 0.6 * WHOLE) < WHOLE / 200);
+  const before = await view(page);
+  await page.mouse.click(box.x + box.width * 0.9, box.y + 10, { button: 'right' });
+  await page.mouse.click(box.x + box.width * 0.9, box.y + 10, { button: 'middle' });
+  assert.deepEqual(await view(page), before, 'only the main button moves it');
   await page.end();
 });
 

@@ -57,7 +57,8 @@ function ChartView({ series, step, onHover }: { series: Series; step: number; on
     const x = event.offsetX, start = from.current, { t0, t1 } = spanOf();
     from.current = -1;
     redraw({ dragged: undefined });
-    if (start < 0 || Math.abs(x - start) < DRAGGED) return choose(under(event));
+    if (start < 0) return;
+    if (Math.abs(x - start) < DRAGGED) return choose(under(event));
     const time = (at: number): number => t0 + Math.min(1, Math.max(0, at / width)) * (t1 - t0);
     store.addCrumb({ kind: 'range', t0: Math.floor(time(Math.min(x, start))), t1: Math.ceil(time(Math.max(x, start))) });
   };
@@ -77,6 +78,7 @@ function ChartView({ series, step, onHover }: { series: Series; step: number; on
       aria-valuemin={0} aria-valuemax={steps - 1} aria-valuenow={step} aria-valuetext={`${instantText(series.time[step] ?? 0, 1000)}, ${bytesText(series.total[step] ?? 0)}`}
       onKeyDown={pressed} onPointerMove={moved} onPointerUp={released}
       onPointerDown={(event) => {
+        if (event.button !== 0) return;
         from.current = event.offsetX;
         event.currentTarget.setPointerCapture(event.pointerId);
       }}

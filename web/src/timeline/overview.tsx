@@ -77,6 +77,7 @@ export function Overview({ timeline, drawn }: { timeline: Timeline; drawn: { cur
   return (
     <canvas ref={canvas} class="overview" role="img" aria-label={`Overview of the whole run, ${durationText(timeline.whole())}`}
       onPointerDown={(event) => {
+        if (event.button !== 0) return;
         from.current = time(event);
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
