@@ -30,8 +30,20 @@ test('? shows the keys, Esc hides them', async () => {
   const page = await shared.open();
   await page.keyboard.press('?');
   assert.match(await page.getByRole('dialog', { name: 'Keys' }).innerText(), /double-click/);
+  const isInside = () => page.evaluate(() => document.activeElement === document.body || document.activeElement.closest('dialog') !== null);
+  for (let step = 0; step < 4; ++step) {
+    await page.keyboard.press('Tab');
+    assert.ok(await isInside(), 'the focus stays in the dialog');
+  }
   await page.keyboard.press('Escape');
   assert.equal(await page.getByRole('dialog').count(), 0);
+  const button = page.getByRole('button', { name: '/ find' });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('serve');
+  assert.equal(await page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').inputValue(), 'serve');
+  await page.keyboard.press('Escape');
+  assert.equal(await button.evaluate((one) => document.activeElement === one), true, 'the focus is where it was');
   await page.end();
 });
 

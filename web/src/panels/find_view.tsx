@@ -3,12 +3,13 @@
 //
 // Why: one box for everything that has a name.
 // Invariant: the dialog says how many there are beyond those that it lists.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { showInstance } from '../instances.ts';
 import type { Found, Match } from '../protocol.ts';
 import { ofPoint, ofTab } from '../state.ts';
 import { store } from '../store.ts';
 import { countText, durationText } from '../units.ts';
+import { Dialog } from './dialog.tsx';
 
 const REST = 120;  // ms after a key until the server is asked
 
@@ -33,10 +34,10 @@ export function stepFound(by: 1 | -1): boolean {
 const amount = (match: Match): string =>
   `${match.at_least ? 'at least ' : ''}${countText(match.count)}×${match.total_ns === undefined ? '' : `, ${durationText(match.total_ns)}`}`;
 
+const close = (): void => store.set({ find: false });
+
 export function FindView() {
-  const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(''), [found, setFound] = useState<Found>(), [at, setAt] = useState(0);
-  useLayoutEffect(() => input.current?.focus(), []);  // at once: the next key is already part of the name
   useEffect(() => {
     if (text === '') return setFound(undefined);
     const timer = setTimeout(() => {
@@ -53,7 +54,7 @@ export function FindView() {
     const match = matches[index];
     if (match === undefined) return;
     last.at = index;
-    store.set({ find: false });
+    close();
     go(match);
   };
   const pressed = (event: KeyboardEvent): void => {
@@ -64,10 +65,10 @@ export function FindView() {
     event.preventDefault();
   };
   return (
-    <div class="dialog" role="dialog" aria-modal="true" aria-label="Find">
-      <input ref={input} type="search" value={text} placeholder="function, thread, lock or point" aria-label="Find"
+    <Dialog label="Find" close={close}>
+      <input autofocus type="search" value={text} placeholder="function, thread, lock or point" aria-label="Find"
         onInput={(event) => setText(event.currentTarget.value)} onKeyDown={pressed} />
-      <button class="close" onClick={() => store.set({ find: false })}>close</button>
+      <button class="close" onClick={close}>close</button>
       <p class="hint" role="status">
         {found && `${countText(matches.length + found.left_out)} found${found.left_out > 0 ? `, the first ${countText(matches.length)} are here` : ''}`}
         {found ? '; Enter goes there, n and N to the next and previous' : 'A part of a name is enough.'}
@@ -81,6 +82,6 @@ export function FindView() {
           </li>
         ))}
       </ul>
-    </div>
+    </Dialog>
   );
 }

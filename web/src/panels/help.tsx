@@ -3,8 +3,8 @@
 //
 // Why: everything that a mouse can do has a key, and nobody guesses keys.
 // Invariant: what is listed here works; a test presses each of them.
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { store } from '../store.ts';
+import { Dialog } from './dialog.tsx';
 
 const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]][] = [
   ['Everywhere', [
@@ -27,18 +27,18 @@ const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]
   ]],
 ];
 
+const close = (): void => store.set({ help: false });
+
 export function Help() {
-  const close = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => close.current?.focus(), []);
   return (
-    <div class="dialog" role="dialog" aria-modal="true" aria-label="Keys">
-      <button ref={close} class="close" onClick={() => store.set({ help: false })}>close</button>
+    <Dialog label="Keys" close={close}>
+      <button class="close" onClick={close}>close</button>
       {KEYS.map(([part, keys]) => (
         <section key={part}>
           <h2>{part}</h2>
           <dl>{keys.map(([key, what]) => [<dt key={key}>{key}</dt>, <dd key={what}>{what}</dd>])}</dl>
         </section>
       ))}
-    </div>
+    </Dialog>
   );
 }
