@@ -153,8 +153,12 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
   // Needs no event: before the sentences of a large recording, which take as long as reading it.
   if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small() && !data_.told("sentences"))
     return summary(false);
-  const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
-                          name == "flame" || PartQuestions::knows(name);
+  // Of a large recording, these take as long as reading it several times: what a person asks for does not wait.
+  if (name == "summary" || name == "highlights") {
+    std::lock_guard hold(overview_mutex_);
+    return name == "summary" ? summary(true) : highlights();
+  }
+  const bool reads_part = name == "table" || name == "diff" || name == "flame" || PartQuestions::knows(name);
   if (reads_part) {
     std::lock_guard hold(readers_mutex_);
     return read_part(name, in);
@@ -169,8 +173,6 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
 }
 
 std::string Questions::read_part(const std::string& name, Parameters& in) {
-  if (name == "summary") return summary(true);
-  if (name == "highlights") return highlights();
   if (name == "table") return table(in);
   if (name == "diff") return diff(in);
   return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));

@@ -105,9 +105,10 @@ class Questions {
   uint32_t thread_of(Parameters& in);
   const Directory& directory();
 
-  // Reading a separate part must not block the timeline. Both are locked in this order.
-  std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
-  std::mutex mutex_;          // guards data_, except its summary, and directory_
+  // Reading a separate part must not block the timeline. The last is locked while one of the others is.
+  std::mutex overview_mutex_;  // guards summary_ and highlights_
+  std::mutex readers_mutex_;   // guards parts_; but for the overview, one of the readers works at a time
+  std::mutex mutex_;           // guards data_, except its summary, and directory_
   ViewSource& data_;
   const Tables tables_;
   Readers readers_;

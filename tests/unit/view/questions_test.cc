@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <future>
 #include <thread>
 
 #include "../report/sample_recording.h"
@@ -46,6 +48,7 @@ class QuestionsTest : public testing::Test {
   }
 
   std::optional<Error> trouble_;
+  std::function<void()> during_report_ = [] {};
   std::vector<ReportRequest> requests_;
   std::vector<std::pair<std::vector<std::string>, uint64_t>> stacks_ = {{{"main", kHostile}, 40}};
 
@@ -60,6 +63,7 @@ class QuestionsTest : public testing::Test {
  private:
   Result<Report> report(const ReportRequest& request) {
     requests_.push_back(request);
+    during_report_();
     if (trouble_) return *trouble_;
     return threads_report(recording_, *data_.summary());
   }
@@ -156,6 +160,19 @@ TEST_F(QuestionsTest, NamesKeepTheirNumbers) {
   EXPECT_EQ(after.substr(0, known.size()), known) << "names are only added";
   EXPECT_GT(after.size(), before.size());
   EXPECT_THAT(ask("names", {{"from", "4294967295"}}), HasSubstr(R"("names":[])"));
+}
+
+TEST_F(QuestionsTest, WhatIsAskedForDoesNotWaitForTheOverview) {
+  std::promise<void> begun, answered;
+  during_report_ = [&] {
+    begun.set_value();
+    answered.get_future().wait();
+  };
+  std::thread overview([&] { EXPECT_THAT(ask("summary"), HasSubstr("sentences")); });
+  begun.get_future().wait();
+  EXPECT_THAT(ask("flame", {{"weight", "time"}}), StartsWith("PNV1"));  // would never come
+  answered.set_value();
+  overview.join();
 }
 
 TEST_F(QuestionsTest, BrowsersAskAtTheSameTime) {
