@@ -25,6 +25,11 @@ const mark = {
 
 export default defineConfig({
   base: './',
+  // Elements by h(tag, properties, ...children): without the word `children` in each of them, 4 kB less.
+  oxc: {
+    jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
+    jsxInject: "import { h, Fragment } from 'preact'",
+  },
   plugins: [viteSingleFile({ removeViteModuleLoader: true }), mark],
   build: { target: 'es2022', outDir: 'dist', emptyOutDir: true, reportCompressedSize: false },
 });
