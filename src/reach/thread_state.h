@@ -65,6 +65,7 @@ class ThreadState {
   uint64_t mask_ = 0;
   RemotePtr<uint64_t> home_;
   RemotePtr<const uint8_t> finisher_;
+  mutable std::optional<GeneralRegisters> rest_;  // with_rest_of_call(), once it has changed the stack
 };
 
 // A stopped thread's stack from its stack pointer up, at most `most` bytes. The stack of a thread made by libc ends

@@ -49,6 +49,7 @@ void rewind(GeneralRegisters& registers) {
 }  // namespace
 
 bool ThreadState::save(pid_t thread) {
+  rest_.reset();
   vector_.resize(kMaxVectorState);
   iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
   const auto mask = blocked_signals(thread);
@@ -96,6 +97,7 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
 }
 
 bool ThreadState::save_registers(pid_t thread) {
+  rest_.reset();
   iovec general{&general_, sizeof general_};
   return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) &&
          general.iov_len == sizeof general_;
@@ -151,10 +153,11 @@ bool ThreadState::ended_by_our_stop(pid_t thread) const {
   return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax) && !has_signal(thread);
 }
 
+// Worked out once: what it reads of the call, it changes.
 std::optional<GeneralRegisters> ThreadState::with_rest_of_call(pid_t thread, uint64_t below) const {
-  if (!finisher_ || !follows_syscall(thread, general_)) return {};
-  const auto cut = CutCall::find(thread, general_);
-  return cut ? cut->finish(thread, finisher_, below) : std::nullopt;
+  if (rest_ || !finisher_ || !follows_syscall(thread, general_)) return rest_;
+  if (const auto cut = CutCall::find(thread, general_)) rest_ = cut->finish(thread, finisher_, below);
+  return rest_;
 }
 
 // The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel

@@ -12,9 +12,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -182,21 +184,28 @@ TEST_F(RemoteCallTest, AReadGoesOnWaiting) {
 }
 
 TEST_F(RemoteCallTest, AWriteWritesAll) {
-  static char bytes[1 << 20];
+  static char bytes[1 << 20], got[sizeof bytes];
+  for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
   start([&] {
     ::close(pipe_[0]);
     const rlimit small{256 << 10, 256 << 10};
     ::setrlimit(RLIMIT_STACK, &small);
     shared->ready = 1;
-    return ::write(pipe_[1], bytes, sizeof bytes) == sizeof bytes ? 7 : 3;
+    constexpr size_t kFirst = 300'001;
+    const iovec parts[] = {{bytes, kFirst}, {bytes + kFirst, sizeof bytes - kFirst}};
+    return ::writev(pipe_[1], parts, 2) == sizeof bytes ? 7 : 3;
   });
   await_ready();
   call_often(500);  // and its stack does not grow by that
-  for (size_t left = sizeof bytes; left != 0;) {
-    const ssize_t got = ::read(pipe_[0], bytes, left);
-    ASSERT_GT(got, 0);
-    left -= static_cast<size_t>(got);
+  for (size_t at = 0; at < sizeof bytes;) {
+    const ssize_t one = ::read(pipe_[0], got + at, std::min<size_t>(sizeof bytes - at, 30'000));
+    ASSERT_GT(one, 0);
+    at += static_cast<size_t>(one);
+    // It may have ended by now.
+    if (at >= sizeof bytes / 2) continue;
+    ASSERT_TRUE(call_in(pid_, code()));
   }
+  EXPECT_TRUE(std::memcmp(got, bytes, sizeof bytes) == 0);
   EXPECT_EQ(finish(), 7);
 }
 
