@@ -86,29 +86,11 @@ constexpr Kind kKinds[] = {
     {SYS_getrandom, &GeneralRegisters::rdi, &GeneralRegisters::rsi, always},
 };
 
-bool peek_all(pid_t thread, uint64_t at, void* to, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 8) {
-    const auto word = peek(thread, RemotePtr<const uint64_t>(at + i));
-    if (!word) return false;
-    std::memcpy(static_cast<uint8_t*>(to) + i, &*word, std::min<size_t>(8, bytes - i));
-  }
-  return true;
-}
-
 bool has_finishing_code(pid_t thread, RemotePtr<const uint8_t> at) {
   const std::span<const uint8_t> code = finishing_code();
   std::vector<uint8_t> there(code.size());
-  return peek_all(thread, at.number(), there.data(), there.size()) &&
+  return read_bytes(thread, at.number(), there.data(), there.size()) &&
          std::equal(code.begin(), code.end(), there.begin());
-}
-
-bool poke(pid_t thread, uint64_t at, const void* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 8) {
-    uint64_t word;
-    std::memcpy(&word, static_cast<const uint8_t*>(from) + i, sizeof word);
-    if (!traced(PTRACE_POKEDATA, thread, at + i, word)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -129,14 +111,12 @@ std::optional<CutCall> CutCall::find(pid_t thread, const GeneralRegisters& at) {
 // What is left of its parts. False: nothing, or it is no such call.
 bool CutCall::cut_vector(pid_t thread) {
   uint64_t skipped = at_.rax;
-  if (at_.rdx > kMostParts) return false;
-  for (uint64_t i = 0; i < at_.rdx; ++i) {
-    const RemotePtr<const uint64_t> from(at_.rsi + i * sizeof(iovec));
-    const auto base = peek(thread, from), bytes = peek(thread, from + 1);
-    if (!base || !bytes) return false;
-    const uint64_t passed = std::min(skipped, *bytes);
+  std::vector<iovec> all(std::min<uint64_t>(at_.rdx, kMostParts + 1));
+  if (all.size() > kMostParts || !read_bytes(thread, at_.rsi, all.data(), all.size() * sizeof all[0])) return false;
+  for (const iovec& one : all) {
+    const uint64_t passed = std::min<uint64_t>(skipped, one.iov_len);
     skipped -= passed;
-    if (passed < *bytes) parts_.push_back({reinterpret_cast<void*>(*base + passed), *bytes - passed});
+    if (passed < one.iov_len) parts_.push_back({static_cast<uint8_t*>(one.iov_base) + passed, one.iov_len - passed});
   }
   return !parts_.empty() && is_stream(thread, at_);
 }
@@ -158,7 +138,7 @@ std::optional<GeneralRegisters> CutCall::finish(pid_t thread, RemotePtr<const ui
   // Cut once more: what is there stays there, however often that happens.
   if (has_finishing_code(thread, RemotePtr<const uint8_t>(at_.rip) - kSyscallBytes)) {
     at = at_.rsp;
-    if (!peek_all(thread, at, &words, sizeof words)) return {};
+    if (!read_bytes(thread, at, &words, sizeof words)) return {};
     words.done += at_.rax;
   }
   GeneralRegisters rest = rest_;
@@ -167,7 +147,8 @@ std::optional<GeneralRegisters> CutCall::finish(pid_t thread, RemotePtr<const ui
   rest.rax = at_.orig_rax;
   rest.orig_rax = ~uint64_t{0};
   if (!parts_.empty()) rest.rsi = at + sizeof words, rest.rdx = parts_.size();
-  if (!poke(thread, at, &words, sizeof words) || !poke(thread, at + sizeof words, parts_.data(), parts_bytes))
+  if (!write_bytes(thread, at, &words, sizeof words) ||
+      !write_bytes(thread, at + sizeof words, parts_.data(), parts_bytes))
     return {};
   return rest;
 }

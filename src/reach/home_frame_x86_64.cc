@@ -4,13 +4,13 @@
 
 #include <cpuid.h>
 #include <signal.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 #include "penna/detail/remote.h"
+#include "reach/traced.h"
 
 namespace penna {
 namespace {
@@ -97,9 +97,7 @@ ReturnFrame::ReturnFrame(RemoteBytes stack_top, const GeneralRegisters& general,
 }
 
 bool ReturnFrame::write(pid_t thread) const {
-  iovec ours{const_cast<uint8_t*>(bytes_.data()), bytes_.size()};  // process_vm_writev only reads it
-  iovec theirs{stack_top().argument(), bytes_.size()};
-  return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes_.size());
+  return write_bytes(thread, stack_top().number(), bytes_.data(), bytes_.size());
 }
 
 }  // namespace penna

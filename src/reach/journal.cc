@@ -211,10 +211,11 @@ struct Journal::Changes {
 // s), and this loop for threads in the places themselves (2 s and more). If an inner one gives up, so does this one.
 Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  const auto finishes_at = finisher(memory);  // asked while no thread waits for it
   std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
     StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
-    process.finish_calls_at(finisher(memory));
+    process.finish_calls_at(finishes_at);
     const auto changes = Changes::read(memory, attachment_);
     if (!changes) return Error{fmt::format("process {} has executed another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
@@ -395,10 +396,11 @@ void Journal::put_back_unwinder(Restored* restored) const {
   constexpr int kMostLooks = 1000;
   if (unwinder_.empty()) return;  // and the process is not stopped again
   const auto memory = RemoteMemory::open(pid_);
+  const auto finishes_at = memory ? finisher(*memory) : RemotePtr<const uint8_t>();
   std::set<pid_t> clean;
   for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
     auto process = stop_patiently(pid_);
-    if (process) process->finish_calls_at(finisher(*memory));
+    if (process) process->finish_calls_at(finishes_at);
     const auto changes = Changes::read(*memory, attachment_);
     if (!process && !executable_of(static_cast<uint32_t>(pid_)).empty()) restored->trouble = process.error().text;
     if (!process || !changes || changes->head.unwinder == 0) return;

@@ -59,6 +59,7 @@ class ThreadState {
   GeneralRegisters without_our_stop(pid_t thread, bool* sleeps) const;
 
   std::optional<GeneralRegisters> with_rest_of_call(pid_t thread, uint64_t below) const;
+  std::optional<GeneralRegisters> gone_on_with(pid_t thread, uint64_t below) const;
 
   GeneralRegisters general_{};
   std::vector<uint8_t> vector_;

@@ -65,11 +65,7 @@ bool ThreadState::save(pid_t thread) {
 
 bool ThreadState::restore(pid_t thread) {
   constexpr uint64_t kOfFrame = 2048;  // of the frame by which it returns without us, besides the vector registers
-  GeneralRegisters general = general_;
-  if (const auto rest = with_rest_of_call(thread, vector_.size() + kOfFrame))
-    general = *rest;
-  else if (ended_by_our_stop(thread) && follows_syscall(thread, general))
-    rewind(general);
+  GeneralRegisters general = gone_on_with(thread, vector_.size() + kOfFrame).value_or(general_);
   iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
   const bool mask_back = block_signals(thread, mask_);
   const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
@@ -104,14 +100,9 @@ bool ThreadState::save_registers(pid_t thread) {
 }
 
 bool ThreadState::undo_stop(pid_t thread) const {
-  GeneralRegisters general = general_;
-  if (const auto rest = with_rest_of_call(thread, 0))
-    general = *rest;
-  else if (ended_by_our_stop(thread) && follows_syscall(thread, general_))
-    rewind(general);
-  else
-    return true;
-  iovec registers{&general, sizeof general};
+  auto general = gone_on_with(thread, 0);
+  if (!general) return true;
+  iovec registers{&*general, sizeof *general};
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
 }
 
@@ -158,6 +149,15 @@ std::optional<GeneralRegisters> ThreadState::with_rest_of_call(pid_t thread, uin
   if (rest_ || !finisher_ || !follows_syscall(thread, general_)) return rest_;
   if (const auto cut = CutCall::find(thread, general_)) rest_ = cut->finish(thread, finisher_, below);
   return rest_;
+}
+
+// The registers to go on with where the kernel would not restart the call; empty: as they are.
+std::optional<GeneralRegisters> ThreadState::gone_on_with(pid_t thread, uint64_t below) const {
+  if (auto rest = with_rest_of_call(thread, below)) return rest;
+  if (!ended_by_our_stop(thread) || !follows_syscall(thread, general_)) return {};
+  GeneralRegisters general = general_;
+  rewind(general);
+  return general;
 }
 
 // The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel

@@ -6,6 +6,7 @@
 
 #include <sys/ptrace.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <csignal>
@@ -52,6 +53,16 @@ inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) 
   errno = 0;
   const long word = ::ptrace(PTRACE_PEEKDATA, thread, at.argument(), nullptr);
   return errno == 0 ? std::optional(static_cast<uint64_t>(word)) : std::nullopt;
+}
+
+// Many bytes of its memory: all or nothing.
+inline bool read_bytes(pid_t thread, uint64_t at, void* to, size_t bytes) {
+  const iovec ours{to, bytes}, theirs{RemoteBytes(at).argument(), bytes};
+  return ::process_vm_readv(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes);
+}
+inline bool write_bytes(pid_t thread, uint64_t at, const void* from, size_t bytes) {
+  const iovec ours{const_cast<void*>(from), bytes}, theirs{RemoteBytes(at).argument(), bytes};  // only read
+  return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
 }  // namespace penna

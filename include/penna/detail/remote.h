@@ -47,10 +47,10 @@ enum {
   "push %r11\n popf\n"                                             \
   "mov 48(%rsp), %rsp\n jmp *%rcx\n"
 
-/* Assembler text: `entry`, which lies behind PENNA_REMOTE_FINISH, calls `function`, which is async-signal-safe, and ends in the loop at `end`. On return to a
- * sleep it restores: vector state, stack, flags, mask, all other registers except those that the system call to come
- * clobbers (rcx, r11). Of the vector state only the parts that the frame has (xfeatures): asked for more, the processor
- * may read past it. Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
+/* Assembler text: `entry`, which lies behind PENNA_REMOTE_FINISH, calls `function`, which is async-signal-safe, and
+ * ends in the loop at `end`. On return to a sleep it restores: vector state, stack, flags, mask, all other registers
+ * except those that the system call to come clobbers (rcx, r11). Of the vector state only the parts that the frame has
+ * (xfeatures): asked for more, the processor may read past it. Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   PENNA_REMOTE_FINISH                                              \
   entry ": mov %rdi, %rbx\n"                                       \

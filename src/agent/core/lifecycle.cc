@@ -53,7 +53,13 @@ bool environment_taken;
 pthread_key_t exit_key;
 bool exit_key_valid;
 
-void thread_exits(void*);
+// Runs when a thread that recorded events ends. Later destructors may record again: enter_thread() then sets the key
+// once more, and libc calls this again.
+void thread_exits(void*) {
+  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
+  close_chunk();
+  release_thread_state();
+}
 
 // Not key 0, which a key that the program never created is, too; its first one should still be that.
 bool make_exit_key() {
@@ -62,14 +68,6 @@ bool make_exit_key() {
   const bool is_made = pthread_key_create(&exit_key, thread_exits) == 0;
   pthread_key_delete(0);
   return is_made;
-}
-
-// Runs when a thread that recorded events ends. Later destructors may record again: enter_thread() then sets the key
-// once more, and libc calls this again.
-void thread_exits(void*) {
-  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
-  close_chunk();
-  release_thread_state();
 }
 
 // A forked child inherits the thread that called fork, with a cursor into its parent's chunk.
