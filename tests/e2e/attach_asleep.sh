@@ -44,20 +44,4 @@ int main(int count, char** words) {
 }
 C
 build_c asleep
-kinds=(nanosleep poll ppoll select epoll semaphore)
-for how in "${kinds[@]}"; do
-  start "$how.txt" ./asleep "$how"
-done
-for round in 1 2; do
-  for n in "${!kinds[@]}"; do
-    await "${kinds[n]}.txt" slept
-    run penna record -p "${started[n]}" -k alloc -o "$n.$round.penna" --duration 10ms
-    expect_eq 0 "$status" "${kinds[n]}: $err"
-    expect_contains "$err" verified
-  done
-done
-touch enough
-for n in "${!kinds[@]}"; do
-  status=0; wait "${started[n]}" || status=$?
-  expect_eq 0 "$status" "$(<"${kinds[n]}.txt")"
-done
+attach_to_each ./asleep 2 "-k alloc" nanosleep poll ppoll select epoll semaphore

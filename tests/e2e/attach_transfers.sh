@@ -77,20 +77,4 @@ int main(int count, char** words) {
 }
 C
 build_c transfers
-kinds=(write writev send sendfile all timeout)
-for how in "${kinds[@]}"; do
-  start "$how.txt" ./transfers "$how"
-done
-for n in "${!kinds[@]}"; do
-  await "${kinds[n]}.txt" done
-  for round in 1 2 3; do
-    run penna record -p "${started[n]}" --no-follow -k alloc,locks -f -o it.penna --duration 10ms
-    expect_eq 0 "$status" "${kinds[n]}: $(tail -n 1 "${kinds[n]}.txt"): $err"
-    expect_contains "$err" verified
-  done
-done
-touch enough
-for n in "${!kinds[@]}"; do
-  status=0; wait "${started[n]}" || status=$?
-  expect_eq 0 "$status" "$(<"${kinds[n]}.txt")"
-done
+attach_to_each ./transfers 3 "--no-follow -k alloc,locks" write writev send sendfile all timeout

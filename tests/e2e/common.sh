@@ -13,6 +13,8 @@
 #   await_served PID          until a recorder serves penna ctl for it
 #   await_progress FILE       until FILE has another last line than now
 #   attach PID OPTION...      it.penna: 300 ms of a process that writes lines.txt, which goes on unharmed
+#   attach_to_each PROGRAM TIMES OPTIONS KIND...     starts `PROGRAM KIND` for each kind, which prints a line after each round and ends well
+#                             when there is a file "enough"; attaches to each that often for 10 ms, and expects that nothing was harmed
 #   need PACKAGE...           installs missing Debian packages, or fails
 #   npm_packages NAME@VERSION...   the same for npm: installed in $modules, cached for the next time
 #   sql_engine                installs what penna sql needs
@@ -130,6 +132,31 @@ attach() {
   expect_eq 0 "$status" "status of -p $*: $err"
   expect_match "$err" 'restored [1-9][0-9,]* places? in [0-9]+ modules?, verified'
   await_progress lines.txt
+}
+
+attach_to_each() {
+  local program=$1 times=$2 options=$3 how round pids=()
+  shift 3
+  for how in "$@"; do
+    start "$how.txt" "$program" "$how"
+    pids+=("$pid")
+  done
+  for ((round = 0; round < times; ++round)); do
+    for how in "$@"; do
+      await "$how.txt" .
+      # shellcheck disable=SC2086  # words
+      run penna record -p "${pids[0]}" $options -f -o it.penna --duration 10ms
+      expect_eq 0 "$status" "$how: $(tail -n 1 "$how.txt"): $err"
+      expect_contains "$err" verified
+      pids=("${pids[@]:1}" "${pids[0]}") # the next one
+    done
+  done
+  touch enough
+  for how in "$@"; do
+    status=0; wait "${pids[0]}" || status=$?
+    expect_eq 0 "$status" "$(<"$how.txt")"
+    pids=("${pids[@]:1}")
+  done
 }
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
