@@ -64,7 +64,8 @@ for line in open('replay.txt'):
         if not_ended:
             open_at_end.append(ended)
 assert not any(opened.values())
-assert open_at_end == ['redis:command'], open_at_end  # shutdown never comes back
+# shutdown never comes back; the background threads may be within an fsync when the process ends
+assert open_at_end.count('redis:command') == 1 and set(open_at_end) <= {'redis:command', 'redis:fsync'}, open_at_end
 assert inside['eval', 'incr'] == inside['eval', 'get'] == 5000 and inside['exec', 'incr'] == inside['exec', 'get'] == 1, inside
 assert len(saves) == 2, saves
 CHECK
