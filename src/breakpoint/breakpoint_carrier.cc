@@ -155,4 +155,11 @@ Restored BreakpointCarrier::leave(const Living& /*living*/) {
   return none;
 }
 
+Result<> BreakpointCarrier::call(pid_t pid, const RemoteCode& /*code*/) const {
+  return Error{
+      fmt::format("process {} is recorded by {}, which record all of its points: penna ctl {} off -k points "
+                  "leaves all of them out",
+                  pid, instead_of_agent(), pid)};
+}
+
 }  // namespace penna

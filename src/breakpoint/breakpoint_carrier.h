@@ -39,10 +39,12 @@ class BreakpointCarrier : public Carrier {
   const std::vector<std::string>& command() const override { return launched_ ? launched_->command() : command_; }
   bool is_child() const override { return launched_ != nullptr; }
   pid_t introducer() const override { return surgeon_->pid(); }
+  const char* instead_of_agent() const override { return by_ == By::kUprobes ? "uprobes" : "breakpoints"; }
   bool start(CarrierError* error) override;
   bool has_ended() const override;
   int wait() override;
   Restored leave(const Living& living) override;
+  Result<> call(pid_t pid, const RemoteCode& code) const override;  // always an error: there is no agent
 
  private:
   explicit BreakpointCarrier(By by) : by_(by) {}

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/in_proc.h"
+#include "base/say.h"
 #include "breakpoint/breakpoint_carrier.h"
 #include "breakpoint/uprobe_ring.h"
 #include "cli/attach_refusal.h"
@@ -88,8 +89,23 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   return choice;
 }
 
-// The only place that knows which carriers exist. From here on they are all alike, except Inject, which also calls into
-// processes that it has entered (cmd_record.cc).
+Result<std::vector<pid_t>> attachable(const std::vector<pid_t>& asked, const CarrierChoice& choice) {
+  std::vector<pid_t> pids;
+  std::vector<std::string> reasons;
+  for (const pid_t pid : asked)
+    if (std::string reason = choice.by_uprobes ? why_not_watched(pid) : why_not_attached(pid, choice.by_breakpoints);
+        reason.empty())
+      pids.push_back(pid);
+    else
+      reasons.push_back(std::move(reason));
+  Error last;
+  if (pids.empty() && !reasons.empty()) last.text = std::move(reasons.back()), reasons.pop_back();
+  for (const std::string& reason : reasons) say(reason);
+  if (!last.text.empty()) return last;
+  return pids;
+}
+
+// The only place that knows which carriers exist.
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,
                                               GuardianPlan plan, const sigset_t& signals) {

@@ -23,6 +23,9 @@ struct CarrierChoice {
 // Error: the request cannot be recorded that way.
 Result<CarrierChoice> choose_carrier(const RecordOptions& options);
 
+// Those of `asked` that can be attached to. Prints the reason for each other one. Error: none is left.
+Result<std::vector<pid_t>> attachable(const std::vector<pid_t>& asked, const CarrierChoice& choice);
+
 // `pids`: to attach to; none: the command is started. `signals`: the command's signal mask.
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,

@@ -13,7 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace penna {
+
+struct RemoteCode;  // reach/remote_call.h
 
 struct CarrierError {
   int exit_code = 0;  // 126: found, cannot be run; 127: not found; 125: an error of our own
@@ -64,20 +68,29 @@ class Carrier {
   void serve_by(Serve serve) { serve_ = std::move(serve); }
   // One of our processes that introduces others to the recorder; 0: they do it themselves.
   virtual pid_t introducer() const { return 0; }
+  // What records in place of an agent, in the plural: "breakpoints". Null: an agent.
+  virtual const char* instead_of_agent() const { return nullptr; }
 
   // From here on the process runs, with the agent in it. Call once. False: it does not run, and there is nothing to
   // wait for.
   virtual bool start(CarrierError* error) = 0;
+  // After start(): the reason for each process that is not recorded, as a sentence.
+  const std::vector<std::string>& refused() const { return refused_; }
+  // Makes a thread of a recorded process execute the agent's code, for penna ctl and --max-overhead. From any thread.
+  virtual Result<> call(pid_t pid, const RemoteCode& code) const = 0;
   // Blocks until the process has ended, and returns its wait status. Call once.
   virtual int wait() = 0;
   // The recording has ended: restores the recorded processes that keep running. Call once. `living`: returns these;
   // queried repeatedly, because some may fork meanwhile.
   using Living = std::function<std::vector<uint32_t>()>;
   virtual Restored leave(const Living& /*living*/) { return {}; }
+  // Whether the user is told how that went.
+  virtual bool reports_leaving() const { return !is_child(); }
 
  protected:
   Carrier() = default;
   Serve serve_;
+  std::vector<std::string> refused_;
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 };

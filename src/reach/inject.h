@@ -46,11 +46,9 @@ class Inject : public Carrier {
   int wait() override;
   // The processes, and those that they have forked since. The agents there no longer record.
   Restored leave(const Living& living) override;
-
-  // After start(): the reason for each process that is not recorded, as a sentence.
-  const std::vector<std::string>& refused() const { return refused_; }
-  // Like call_in(), by the surgeon: if we are killed meanwhile, the process continues unharmed.
-  Result<> call(pid_t pid, const RemoteCode& code) const;
+  bool reports_leaving() const override { return true; }
+  // By the surgeon: if we are killed meanwhile, the process continues unharmed.
+  Result<> call(pid_t pid, const RemoteCode& code) const override;
 
  private:
   struct Process {
@@ -65,9 +63,8 @@ class Inject : public Carrier {
   std::string carry_out(const Surgeon::Order& order);  // in the surgeon
   Result<Restored> give_back(pid_t pid) const;
 
-  std::vector<Process> processes_;  // never empty
-  Patients patients_;               // the surgeon's
-  std::vector<std::string> refused_;
+  std::vector<Process> processes_;    // never empty
+  Patients patients_;                 // the surgeon's
   std::unique_ptr<Launch> launched_;  // null: the processes existed before
   std::optional<Surgeon> surgeon_;
 };

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "penna/channel.h"
 #include "penna/detail/preload.h"
+#include "reach/remote_call.h"
 
 namespace penna {
 namespace {
@@ -120,5 +121,7 @@ int Launch::wait() {
   }
   return status;
 }
+
+Result<> Launch::call(pid_t pid, const RemoteCode& code) const { return call_in(pid, code); }
 
 }  // namespace penna

@@ -39,6 +39,7 @@ class Launch : public Carrier {
   const std::vector<std::string>& command() const override { return command_; }
   bool start(CarrierError* error) override { return begin(), has_begun(error); }
   int wait() override;
+  Result<> call(pid_t pid, const RemoteCode& code) const override;
 
  private:
   Launch() = default;

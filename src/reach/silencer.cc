@@ -27,12 +27,12 @@ bool stays_alive(pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<Silencer>> Silencer::make(std::optional<uint32_t> percent, Server& server, Collector& collector,
-                                                 Observer* next, NameOf name_of) {
+Result<std::unique_ptr<Silencer>> Silencer::make(std::optional<uint32_t> percent, CallIn call, Server& server,
+                                                 Collector& collector, Observer* next, NameOf name_of) {
   if (!percent) return std::unique_ptr<Silencer>{};
   auto governor = PENNA_TRY(OverheadGovernor::make(*percent / 100.0));
   std::unique_ptr<Silencer> silencer(
-      new Silencer(*percent, std::move(governor), server, collector, std::move(name_of)));
+      new Silencer(*percent, std::move(governor), std::move(call), server, collector, std::move(name_of)));
   silencer->governor_.forward_to(next);
   collector.set_observer(silencer->governor_);
   return silencer;

@@ -24,12 +24,11 @@ class Silencer {
   // A function's name, for display; called on the thread that calls work().
   using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
 
-  // `percent`: how much of the program's own time recording calls may cost; none: returns null, nothing to do. `next`:
+  // `percent`: how much of the program's own time recording calls may cost; none: returns null, nothing to do. `call`:
+  // makes processes execute the agent's code. `next`:
   // the observer to forward to; may be null. Call before the collector starts; the others must outlive this.
-  static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
-                                                Observer* next, NameOf name_of);
-
-  void call_by(CallIn call) { call_ = std::move(call); }
+  static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, CallIn call, Server& server,
+                                                Collector& collector, Observer* next, NameOf name_of);
 
   int fd() const { return governor_.fd(); }  // readable when there is something for work()
   void work();
@@ -37,9 +36,11 @@ class Silencer {
   std::string summary() const;
 
  private:
-  Silencer(uint32_t percent, OverheadGovernor governor, Server& server, Collector& collector, NameOf name_of)
+  Silencer(uint32_t percent, OverheadGovernor governor, CallIn call, Server& server, Collector& collector,
+           NameOf name_of)
       : percent_(percent),
         governor_(std::move(governor)),
+        call_(std::move(call)),
         server_(server),
         collector_(collector),
         name_of_(std::move(name_of)) {}
@@ -51,10 +52,10 @@ class Silencer {
 
   uint32_t percent_;
   OverheadGovernor governor_;
+  CallIn call_;
   Server& server_;
   Collector& collector_;
   NameOf name_of_;
-  CallIn call_ = call_in;
   std::set<ino_t> unresponsive_;  // processes that did not answer, by the inode of their channel
   size_t silenced_ = 0, refused_ = 0, unanswered_ = 0;
   std::string first_, first_refused_;

@@ -18,7 +18,6 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/say.h"
-#include "cli/attach_refusal.h"
 #include "cli/attached.h"
 #include "cli/call_plans.h"
 #include "cli/choose_carrier.h"
@@ -46,7 +45,6 @@
 #include "collect/server.h"
 #include "collect/settings.h"
 #include "reach/ask_process.h"
-#include "reach/inject.h"
 #include "reach/silencer.h"
 #include "reach/standalone_starts.h"
 #include "report/frames.h"
@@ -85,23 +83,6 @@ void use_more_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// The processes of -p that can be attached to. Prints the reason for each other one. Error: no process is left.
-Result<std::vector<pid_t>> attachable(const RecordOptions& options, const CarrierChoice& choice) {
-  std::vector<pid_t> pids;
-  std::vector<std::string> reasons;
-  for (const pid_t pid : options.pids)
-    if (std::string reason = choice.by_uprobes ? why_not_watched(pid) : why_not_attached(pid, choice.by_breakpoints);
-        reason.empty())
-      pids.push_back(pid);
-    else
-      reasons.push_back(std::move(reason));
-  Error last;
-  if (pids.empty() && !reasons.empty()) last.text = std::move(reasons.back()), reasons.pop_back();
-  for (const std::string& reason : reasons) say(reason);
-  if (!last.text.empty()) return last;
-  return pids;
 }
 
 // --duration counts from here, which is before the program starts.
@@ -167,9 +148,9 @@ class RecordRun {
 
  private:
   const FilterOptions& filter() const { return options_.filter; }
+  CallIn call_by_carrier() const;
   void say_unmet_points() const;
   std::string way_to_calls() const;
-  const char* way() const { return choice_.by_uprobes ? "uprobes" : "breakpoints"; }
 
   const RecordOptions& options_;
   CarrierChoice choice_;
@@ -184,9 +165,7 @@ class RecordRun {
   const std::shared_ptr<RequestedFunctions> asked_for_values_ = std::make_shared<RequestedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
-  Inject* inject_ = nullptr;                // the carrier, if we come in that way
-  CallIn call_ = call_in;                   // for penna ctl and --max-overhead
-  std::optional<StandaloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
+  std::optional<StandaloneStarts> starts_;  // none without an agent: these programs are then met like all others
   Session session_;
   std::optional<RecordingWriter> writer_;
   std::string path_;
@@ -215,7 +194,7 @@ class RecordRun {
 // By an agent or by breakpoints, and into which processes.
 Result<> RecordRun::choose_way_in() {
   choice_ = PENNA_TRY(choose_carrier(options_));
-  pids_ = PENNA_TRY(attachable(options_, choice_));
+  pids_ = PENNA_TRY(attachable(options_.pids, choice_));
   agent_ = PENNA_TRY(installed_library("libpenna-agent.so"));
   return ok();
 }
@@ -239,16 +218,6 @@ Result<> RecordRun::prepare_carrier() {
   requests_ = patch_requests(options_, asked_by_filters_, asked_for_values_);
   carrier_ = PENNA_TRY(make_carrier(choice_, options_, pids_, agent_, {socket_path_, requests_.wanted, requests_.also},
                                     signals_->before()));
-  inject_ = dynamic_cast<Inject*>(carrier_.get());
-  if (inject_ != nullptr)
-    call_ = [inject = inject_](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
-  if (choice_.by_breakpoints)
-    call_ = [way = way()](pid_t pid, const RemoteCode&) -> Result<> {
-      return Error{
-          fmt::format("process {} is recorded by {}, which record all of its points: penna ctl {} off -k points "
-                      "leaves all of them out",
-                      pid, way, pid)};
-    };
   return ok();
 }
 
@@ -301,18 +270,23 @@ Result<> RecordRun::prepare_collector() {
   return ok();
 }
 
+// For penna ctl and --max-overhead.
+CallIn RecordRun::call_by_carrier() const {
+  return [carrier = carrier_.get()](pid_t pid, const RemoteCode& code) { return carrier->call(pid, code); };
+}
+
 // From here on processes can connect, get their plans and be switched by penna ctl. None knows about us yet.
 Result<> RecordRun::listen() {
   server_ = PENNA_TRY(Server::listen(socket_path_, config_for(options_), *doorbell_, *collector_));
   planner_.emplace(std::move(requests_));
   plan_calls(*server_, *planner_, options_);
-  if (!choice_.by_breakpoints && !options_.no_follow) {
+  if (carrier_->instead_of_agent() == nullptr && !options_.no_follow) {
     starts_.emplace(agent_, socket_path_);
     server_->on_start([this](Server::AnnouncedStart start) { starts_->announce(std::move(start)); });
   }
   control_.emplace(PENNA_TRY(ControlServer::listen(
       socket_path_, *server_, *collector_,
-      [call = call_](uint32_t pid, ControlPage& page, const penna_control& request) {
+      [call = call_by_carrier()](uint32_t pid, ControlPage& page, const penna_control& request) {
         return ask_process(pid, page, request, call);
       },
       true, chosen_functions)));
@@ -345,8 +319,8 @@ Result<> RecordRun::start_viewer() {
 
 Result<> RecordRun::start_collector() {
   Observer* const observer = live_ ? &live_->observer() : nullptr;
-  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, observer, function_namer()));
-  if (silencer_) silencer_->call_by(call_);
+  silencer_ = PENNA_TRY(
+      Silencer::make(options_.max_overhead, call_by_carrier(), *server_, *collector_, observer, function_namer()));
   return collector_->start();
 }
 
@@ -365,15 +339,15 @@ bool RecordRun::start(CarrierError* error) {
     (void)collector_->stop();
     if (!path_.empty()) remove_own_file(path_);
   }
-  if (inject_ != nullptr)
-    for (const std::string& sentence : inject_->refused()) say(sentence);
+  for (const std::string& sentence : carrier_->refused()) say(sentence);
   if (!runs) say(error->text);
   return runs;
 }
 
 // Called while a step waits for a process that may be waiting for us.
 void RecordRun::serve(int also) {
-  if (!has_read_ahead_ && inject_ != nullptr && !pids_.empty()) read_ahead(*planner_, pids_.front());
+  if (!has_read_ahead_ && carrier_->instead_of_agent() == nullptr && !pids_.empty())
+    read_ahead(*planner_, pids_.front());
   has_read_ahead_ = true;
   serve_for_a_moment(*server_, also);
   if (starts_) starts_->work();
@@ -401,9 +375,9 @@ void RecordRun::leave_processes() {
 void RecordRun::close_file() {
   if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) {
     const std::string& program = carrier_->command()[0];
-    const bool was_refused = inject_ != nullptr && !inject_->refused().empty();
-    unrecorded_ = was_refused ? fmt::format("nothing was recorded of {}: {}", program, inject_->refused().front())
-                              : why_unrecorded(program);
+    const std::vector<std::string>& refused = carrier_->refused();
+    unrecorded_ = refused.empty() ? why_unrecorded(program)
+                                  : fmt::format("nothing was recorded of {}: {}", program, refused.front());
   }
   if (!unrecorded_.empty()) collector_->note(unrecorded_, false, kNoteOfAllClasses);
   if (const uint64_t others = server_->left_others(); options_.no_follow) {
@@ -443,8 +417,8 @@ std::string RecordRun::way_to_calls() const {
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
   if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
   if (!filter().functions.empty()) return "no calls: no function that was called matches -F '*'";
-  if (choice_.by_breakpoints)
-    return fmt::format("no calls: by {} those of functions that -F names are recorded", way());
+  if (const char* way = carrier_->instead_of_agent())
+    return fmt::format("no calls: by {} those of functions that -F names are recorded", way);
   return "no calls: " + record_all_calls(session_);
 }
 
@@ -469,8 +443,8 @@ void RecordRun::print_summary() const {
        way_to_calls(), others_, shelf_ ? shelf_->summary() : std::string{}},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
-  const bool is_given_back = !pids_.empty() || choice_.comes_alone || (starts_ && starts_->has_any());
-  if (is_given_back && some_go_on_) say(restored_text(restored_));
+  const bool reports_leaving = carrier_->reports_leaving() || (starts_ && starts_->has_any());
+  if (reports_leaving && some_go_on_) say(restored_text(restored_));
 }
 
 // Waits until it has ended, or a signal tells us to.
