@@ -20,7 +20,7 @@
 
 #include "base/check.h"
 #include "collect/chunk_sink.h"
-#include "recording/columns.h"
+#include "recording/columns/columns.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 #include "recording_workloads.h"

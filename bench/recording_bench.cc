@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/check.h"
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 #include "recording/reader.h"
 #include "recording/records.h"
 #include "recording/writer.h"

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "recording/block.h"
-#include "recording/codec.h"
-#include "recording/columns.h"
+#include "recording/columns/codec.h"
+#include "recording/columns/columns.h"
+#include "recording/columns/stack_columns.h"
 #include "recording/reader.h"
-#include "recording/stack_columns.h"
 
 using namespace penna;
 

@@ -20,4 +20,4 @@ target_sources(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace/wire.cc)
 target_include_directories(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace)
 # From its sources: linking all of the view would be much.
 penna_fuzz_target(view_index_fuzz LIBS penna_recording)
-target_sources(view_index_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/view/span_node.cc ${CMAKE_SOURCE_DIR}/src/view/packed_numbers.cc)
+target_sources(view_index_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/view/tracks/span_node.cc ${CMAKE_SOURCE_DIR}/src/view/tracks/packed_numbers.cc)

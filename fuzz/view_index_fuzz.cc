@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "view/span_tree.h"
+#include "view/tracks/span_tree.h"
 
 using namespace penna;
 

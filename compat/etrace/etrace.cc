@@ -19,11 +19,8 @@
 
 #include "base/count_text.h"
 #include "base/file.h"
+#include "base/installed_library.h"
 #include "base/printable.h"
-#include "cli/installed_library.h"
-#include "cli/options/arguments.h"
-#include "cli/options/terminal.h"
-#include "cli/signals.h"
 #include "cli/verbs/cmd_replay.h"
 #include "collect/clocks.h"
 #include "collect/doorbell.h"
@@ -34,7 +31,10 @@
 #include "far_sender.h"
 #include "far_socket.h"
 #include "live/live_view.h"
+#include "options/arguments.h"
+#include "options/terminal.h"
 #include "program_symbols.h"
+#include "session/signals.h"
 #include "text_trace.h"
 #include "trace_link.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
-#include "cli/options/arguments.h"
+#include "options/arguments.h"
 
 namespace penna {
 

@@ -11,11 +11,11 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "cli/signals.h"
 #include "collect/clocks.h"
 #include "collect/settings.h"
 #include "far_socket.h"
 #include "far_view.h"
+#include "session/signals.h"
 
 namespace penna {
 namespace {

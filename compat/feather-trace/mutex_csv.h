@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "critical_sections.h"
-#include "export/text_sink.h"
+#include "export/text/text_sink.h"
 
 namespace penna {
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include "base/printable.h"
-#include "cli/options/arguments.h"
-#include "cli/options/record_options.h"
 #include "cli/verbs/cmd_record.h"
+#include "options/arguments.h"
+#include "options/record_options.h"
 
 namespace penna {
 namespace {

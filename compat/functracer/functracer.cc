@@ -28,17 +28,17 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/installed_library.h"
 #include "base/output_file.h"
 #include "base/printable.h"
-#include "cli/end_like.h"
-#include "cli/installed_library.h"
-#include "cli/options/arguments.h"
-#include "cli/options/record_options.h"
-#include "cli/signal_relay.h"
 #include "cli/verbs/cmd_record.h"
 #include "collect/server.h"
+#include "options/arguments.h"
+#include "options/record_options.h"
 #include "penna/clock.h"
 #include "penna/version.h"
+#include "session/end_like.h"
+#include "session/signal_relay.h"
 #include "toggle.h"
 #include "traced.h"
 

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/output_file.h"
-#include "cli/output.h"
-#include "export/rtrace_export.h"
+#include "cli/output/output.h"
+#include "export/heap/rtrace_export.h"
 #include "model/names/function_pattern.h"
 #include "model/timeline/timeline.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/export_heap.h"
+#include "cli/export/export_heap.h"
 #include "model/names/names.h"
 
 namespace penna {

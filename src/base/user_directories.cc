@@ -22,6 +22,14 @@ std::optional<std::string> user_directory(const char* variable, const char* belo
   return {};
 }
 
+Result<std::string> state_home(const std::string& name) {
+  const std::optional<std::string> state = user_directory("XDG_STATE_HOME", ".local/state");
+  if (!state) return Error{"neither XDG_STATE_HOME nor HOME names a directory: set one of them"};
+  const std::string directory = *state + "/penna" + (name.empty() ? "" : "/" + name);
+  PENNA_TRY(make_private_directories(directory));
+  return directory;
+}
+
 Result<> make_private_directories(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string each = path.substr(0, slash);

@@ -16,6 +16,10 @@ namespace penna {
 // $`variable` (XDG_CACHE_HOME, ...), or else `below_home` (".cache") in $HOME. Empty if neither is an absolute path.
 std::optional<std::string> user_directory(const char* variable, const char* below_home);
 
+// $XDG_STATE_HOME/penna, or its subdirectory `name`, where state that outlives a run is kept: a console's history,
+// recordings to push. Created if missing.
+Result<std::string> state_home(const std::string& name = "");
+
 // Creates `path` and missing parents. An existing directory is no error.
 Result<> make_private_directories(const std::string& path);
 

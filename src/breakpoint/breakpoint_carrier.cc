@@ -14,7 +14,7 @@
 #include "base/readable.h"
 #include "breakpoint/guardian.h"
 #include "breakpoint/uprobe_watch.h"
-#include "reach/held_start.h"
+#include "reach/start/held_start.h"
 
 namespace penna {
 namespace {

@@ -20,8 +20,8 @@
 #include "base/result.h"
 #include "breakpoint/guardian_plan.h"
 #include "reach/carrier.h"
-#include "reach/launch.h"
-#include "reach/surgeon.h"
+#include "reach/inject/surgeon.h"
+#include "reach/start/launch.h"
 
 namespace penna {
 

@@ -15,7 +15,7 @@
 
 #include "plan/displaced.h"
 #include "plan/near_memory.h"
-#include "reach/remote_memory.h"
+#include "reach/process/remote_memory.h"
 
 namespace penna {
 

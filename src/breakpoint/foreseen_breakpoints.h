@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "breakpoint/guardian_plan.h"
 #include "penna/channel.h"
-#include "reach/rehearsal.h"
+#include "reach/inject/rehearsal.h"
 
 namespace penna {
 

@@ -18,7 +18,7 @@
 
 #include "base/readable.h"
 #include "penna/clock.h"
-#include "reach/stop_thread.h"
+#include "reach/process/stop_thread.h"
 
 namespace penna {
 namespace {

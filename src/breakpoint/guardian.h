@@ -16,7 +16,7 @@
 
 #include "breakpoint/guardian_plan.h"
 #include "breakpoint/traced_events.h"
-#include "reach/stopped_process.h"
+#include "reach/process/stopped_process.h"
 
 namespace penna {
 

@@ -61,8 +61,8 @@ static bool step(pid_t thread, bool* stopped) {
 }
 
 // By single steps, until the instruction has been executed: the first step may only end the call that the thread was
-// in. The return path of reach/borrowed_thread.h needs code of libc's, and is for recorders that may be killed; a
-// guardian that is killed leaves breakpoints in any case.
+// in. The return path of reach/process/borrowed_thread.h needs code of libc's, and is for recorders that may be killed;
+// a guardian that is killed leaves breakpoints in any case.
 std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
                                         const uint64_t (&arguments)[6]) {
   constexpr int kMostSteps = 16;

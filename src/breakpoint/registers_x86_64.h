@@ -14,9 +14,9 @@
 
 #include "breakpoint/remote_stack.h"
 #include "plan/probe_operand.h"
-#include "reach/arch.h"
-#include "reach/remote_memory.h"
-#include "reach/traced.h"
+#include "reach/process/arch.h"
+#include "reach/process/remote_memory.h"
+#include "reach/process/traced.h"
 
 namespace penna {
 

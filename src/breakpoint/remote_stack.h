@@ -15,7 +15,7 @@
 
 #include "breakpoint/traced_module.h"
 #include "penna/channel.h"
-#include "reach/remote_memory.h"
+#include "reach/process/remote_memory.h"
 
 namespace penna {
 

@@ -11,7 +11,7 @@
 
 #include "base/proc_status.h"
 #include "breakpoint/registers_x86_64.h"
-#include "reach/traced.h"
+#include "reach/process/traced.h"
 
 namespace penna {
 namespace {

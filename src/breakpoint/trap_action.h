@@ -19,7 +19,7 @@
 #include <functional>
 #include <optional>
 
-#include "reach/remote_memory.h"
+#include "reach/process/remote_memory.h"
 
 namespace penna {
 

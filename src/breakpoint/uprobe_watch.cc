@@ -16,8 +16,8 @@
 #include "base/file.h"
 #include "base/readable.h"
 #include "penna/clock.h"
-#include "reach/find_recorder.h"
-#include "reach/stop_thread.h"
+#include "reach/control/find_recorder.h"
+#include "reach/process/stop_thread.h"
 
 namespace penna {
 namespace {

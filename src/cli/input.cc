@@ -14,11 +14,11 @@
 #include "base/file.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
-#include "cli/filter_rules.h"
-#include "cli/options/standard_input.h"
-#include "cli/options/terminal.h"
-#include "cli/shown_names.h"
 #include "model/names/recorded_names.h"
+#include "model/names/shown_names.h"
+#include "options/filter_rules.h"
+#include "options/standard_input.h"
+#include "options/terminal.h"
 
 namespace penna {
 namespace {

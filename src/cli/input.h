@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/table_options.h"
-#include "cli/options/thread_options.h"
 #include "filter/selection.h"
 #include "model/names/names.h"
 #include "model/names/symbol_source.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/table_options.h"
+#include "options/thread_options.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
 

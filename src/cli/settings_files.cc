@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See settings_files.h. The only file that knows toml++.
+// See settings_files.h.
 #include "cli/settings_files.h"
 
 #include <fcntl.h>
@@ -17,9 +17,6 @@
 #include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/verbs.h"
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace penna {
 namespace {
@@ -81,80 +78,18 @@ std::string project_file() {
   return {};
 }
 
-std::string place(const std::string& path, const toml::source_region& source) {
-  return fmt::format("{}:{}", path, source.begin.line);
-}
-
-// The equivalent word of a command line; empty: no option accepts such a value.
-std::optional<std::string> text_of(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
-  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
-  return std::nullopt;
-}
-
-class TomlReader {
- public:
-  TomlReader(const std::string& path, int layer, WrittenSettings& settings)
-      : path_(path), layer_(layer), settings_(settings) {}
-
-  Result<> read(const toml::table& table, const std::string& verb) {
-    for (const auto& [key, node] : table) {
-      const std::string name(key.str());
-      const std::string at = place(path_, key.source());
-      if (node.is_table() && verb.empty()) {
-        if (find_verb(name) == nullptr) return no_such_verb(at, name);
-        PENNA_TRY(read(*node.as_table(), name));
-        continue;
-      }
-      PENNA_TRY(add(verb, name, node, at));
-    }
-    return ok();
-  }
-
- private:
-  static Error no_such_verb(const std::string& at, const std::string& name) {
-    return Error{fmt::format("{}: {}", at, no_such_verb_text(name))};
-  }
-
-  Result<> add(const std::string& verb, const std::string& name, const toml::node& node, const std::string& at) {
-    Setting setting{"--" + name, {}, true, verb.empty(), layer_, at};
-    const Error wrong{fmt::format("{}: {} is a text, a number, true, false, or a list of texts", at, name)};
-    if (const auto* flag = node.as_boolean()) {
-      setting.on = flag->get();
-    } else if (const auto* list = node.as_array()) {
-      for (const toml::node& each : *list) {
-        const std::optional<std::string> text = text_of(each);
-        if (!text) return wrong;
-        setting.values.push_back(*text);
-      }
-      if (setting.values.empty()) return ok();  // as if it were absent
-    } else if (const std::optional<std::string> text = text_of(node)) {
-      setting.values.push_back(*text);
-    } else {
-      return wrong;
-    }
-    settings_.lines.push_back({verb, std::move(setting)});
-    return ok();
-  }
-
-  const std::string& path_;
-  int layer_;
-  WrittenSettings& settings_;
-};
-
 Result<> add_file(const std::string& path, int layer, WrittenSettings& settings) {
   if (path.empty()) return ok();
   SettingsFile& file = settings.files.emplace_back();
   file.path = path;
   const std::string text = PENNA_TRY(read_trusted(file));
-  return file.is_read ? add_toml(text, path, layer, settings) : ok();
+  return file.is_read ? add_toml(text, path, layer, why_no_verb, settings.lines) : ok();
 }
 
 // A setting for all verbs must be an option of at least one.
 Result<> check_for_all(const WrittenSettings& settings) {
   std::vector<OptionTable> tables;
-  for (const WrittenSettings::Line& line : settings.lines) {
+  for (const WrittenSetting& line : settings.lines) {
     if (!line.verb.empty()) continue;
     if (tables.empty())
       for (const Verb& verb : verbs()) tables.push_back(option_table(verb));
@@ -170,25 +105,6 @@ Result<> check_for_all(const WrittenSettings& settings) {
 }
 
 }  // namespace
-
-std::string toml_text(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-      continue;
-    }
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
-Result<> add_toml(const std::string& text, const std::string& path, int layer, WrittenSettings& settings) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) return Error{fmt::format("{}: {}", place(path, parsed.error().source()), parsed.error().description())};
-  return TomlReader(path, layer, settings).read(parsed.table(), "");
-}
 
 Result<> add_words(const std::string& words, int layer, WrittenSettings& settings) {
   constexpr char kOrigin[] = "PENNA_OPTIONS";
@@ -224,7 +140,7 @@ Result<Settings> settings_of_verb(const std::string& verb) {
   for (const SettingsFile& file : written.files)
     if (file.why_not.starts_with("belongs")) say(fmt::format("{} {}: it is not read", file.path, file.why_not));
   Settings settings;
-  for (const WrittenSettings::Line& line : written.lines)
+  for (const WrittenSetting& line : written.lines)
     if (line.verb.empty() || line.verb == verb) settings.push_back(line.setting);
   return settings;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/options/settings.h"
+#include "options/settings_toml.h"
 
 namespace penna {
 
@@ -22,11 +22,7 @@ struct SettingsFile {
 
 struct WrittenSettings {
   std::vector<SettingsFile> files;
-  struct Line {
-    std::string verb;  // empty: for all verbs that have such an option
-    Setting setting;
-  };
-  std::vector<Line> lines;  // lower layers first
+  std::vector<WrittenSetting> lines;  // lower layers first
 };
 
 // The error is one sentence that begins with the file and line.
@@ -35,10 +31,6 @@ Result<WrittenSettings> read_settings();
 // Those for a verb, by its name. Reports which files are not read because they belong to another user.
 Result<Settings> settings_of_verb(const std::string& verb);
 
-// The settings in TOML text read from `path`; for tests.
-Result<> add_toml(const std::string& text, const std::string& path, int layer, WrittenSettings& settings);
-// A text as TOML writes it, in quotes.
-std::string toml_text(const std::string& text);
 // Of words as PENNA_OPTIONS has them: "--color=never report --frames=5".
 Result<> add_words(const std::string& words, int layer, WrittenSettings& settings);
 

@@ -2,8 +2,8 @@
 // See verbs.h. The order is the order of `penna help`.
 #include "cli/verbs.h"
 
+#include "base/find_program.h"
 #include "base/nearest_name.h"
-#include "cli/find_program.h"
 
 namespace penna {
 namespace {
@@ -65,6 +65,10 @@ std::vector<std::string> verb_names() {
 }  // namespace
 
 std::string no_such_verb_text(const std::string& word) { return there_is_no("verb", word, verb_names()); }
+
+std::string why_no_verb(const std::string& word) {
+  return find_verb(word) != nullptr ? std::string() : no_such_verb_text(word);
+}
 
 const Verb* similar_verb(const std::string& word) {
   // Too long to be a typing error in a verb, a path, or an existing program.

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "cli/options/arguments.h"
+#include "options/arguments.h"
 
 namespace penna {
 
@@ -21,6 +21,8 @@ const Verb* find_verb(const std::string& name);  // null: no such verb
 OptionTable option_table(const Verb& verb);
 // "there is no verb 'recrod' (did you mean 'record'?): choose from ...".
 std::string no_such_verb_text(const std::string& word);
+// The same of a word that is to be a verb; empty: it is one.
+std::string why_no_verb(const std::string& word);
 // The verb probably meant by a misspelt word; null: none is near.
 const Verb* similar_verb(const std::string& word);
 

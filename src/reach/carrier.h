@@ -17,7 +17,7 @@
 
 namespace penna {
 
-struct RemoteCode;  // reach/remote_call.h
+struct RemoteCode;  // reach/process/remote_call.h
 
 struct CarrierError {
   int exit_code = 0;  // 126: found, cannot be run; 127: not found; 125: an error of our own

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/free_memory.h"
 #include "recording/block.h"
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 #include "recording/metadata.h"
 #include "recording/reader_state.h"
 

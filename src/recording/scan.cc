@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 
 namespace penna {
 

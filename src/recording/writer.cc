@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "recording/block.h"
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 #include "recording/description_store.h"
 #include "recording/metadata.h"
 #include "recording/names_block.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Table: the content of a report as typed values; how it looks is decided later (print.h, cli/table_output.h).
+// Table: the content of a report as typed values; how it looks is decided later (print.h, cli/output/table_output.h).
 //
 // Why: a number kept as a number can be sorted, summed, printed as "1.2 MB" and written raw to CSV.
 // Invariant: every row has as many cells as the table has columns.

@@ -2,7 +2,7 @@
 // The tables allocation and counter: what Allocations reports for each block, as in `penna report alloc`.
 #include <algorithm>
 
-#include "export/utf8.h"
+#include "export/text/utf8.h"
 #include "model/blocks/allocations.h"
 #include "sql/call_numbers.h"
 #include "sql/columns.h"

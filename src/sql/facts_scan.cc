@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "analysis/analyses.h"
-#include "export/utf8.h"
+#include "export/text/utf8.h"
 #include "report/file_state.h"
 #include "report/reports.h"
 #include "sql/columns.h"

@@ -2,9 +2,9 @@
 // The tables whose rows are lines of a timeline: event, point, span. One part per thread.
 #include <algorithm>
 
-#include "export/event_words.h"
-#include "export/json_arguments.h"
-#include "export/utf8.h"
+#include "export/text/event_words.h"
+#include "export/text/utf8.h"
+#include "export/timeline/json_arguments.h"
 #include "sql/call_numbers.h"
 #include "sql/columns.h"
 #include "sql/scans.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analyses.h"
-#include "export/utf8.h"
+#include "export/text/utf8.h"
 #include "report/locks/lock_names.h"
 
 namespace penna {

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "export/event_words.h"
-#include "export/utf8.h"
+#include "export/text/event_words.h"
+#include "export/text/utf8.h"
 #include "sql/columns.h"
 #include "sql/scans.h"
 

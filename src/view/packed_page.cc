@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/json_writer.h"
+#include "export/text/json_writer.h"
 #include "view/page.h"
 
 namespace penna {

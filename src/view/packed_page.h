@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "view/questions.h"
+#include "view/answers/questions.h"
 
 namespace penna {
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Code that a recorder makes a thread of a running process execute, and the way back from it (reach/remote_call.h).
+ * Code that a recorder makes a thread of a running process execute, and the way back from it
+ * (reach/process/remote_call.h).
  *
  * Why the thread returns by itself: the recorder restores it, unless the recorder was killed meanwhile. So all that is
  * needed to restore the thread lies on its stack before it starts: a frame like a signal handler's, through which the
@@ -35,7 +36,7 @@ enum {
 };
 
 /* clang-format off */
-/* Finishes a system call that our stop has cut short (reach/cut_call_x86_64.h). %rsp: how much it had done, its rdi,
+/* Finishes a system call that our stop has cut short (reach/process/cut_call_x86_64.h). %rsp: how much it had done, its rdi,
  * rsi, rdx and r10, where it returns to, its stack. An error counts as nothing: what comes of it, the next call will
  * tell. The flags are those of the call, from r11. Position-independent; not part of what lies behind `end`, because a
  * thread may stay here for as long as the call lasts. */

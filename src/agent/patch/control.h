@@ -2,7 +2,7 @@
 // What the recorder may request of this process while it runs: penna_control in penna/channel.h.
 //
 // Why this way: the agent has neither its own thread nor its own signal. The recorder stops some thread anywhere, even
-// inside the agent, makes it run the request on the agent's stack, and restores it (reach/remote_call.h).
+// inside the agent, makes it run the request on the agent's stack, and restores it (reach/process/remote_call.h).
 // Invariant: what runs here is async-signal-safe, never waits, and touches neither the thread's stack nor errno.
 #pragma once
 

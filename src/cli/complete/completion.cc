@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cli/complete/known_names.h"
-#include "cli/options/option_table.h"
 #include "cli/verbs.h"
+#include "options/option_table.h"
 
 namespace penna {
 namespace {

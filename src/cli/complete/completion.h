@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/arguments.h"
+#include "options/arguments.h"
 
 namespace penna {
 

@@ -11,7 +11,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
-#include "cli/find_program.h"
+#include "base/find_program.h"
 #include "cli/input.h"
 #include "recording/reader.h"
 #include "symbols/points/point_list.h"

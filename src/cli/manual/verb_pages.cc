@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/manual/mdoc.h"
-#include "cli/options/verb_help.h"
+#include "options/verb_help.h"
 
 namespace penna {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "analysis/analyses.h"
 #include "cli/input.h"
-#include "cli/output.h"
-#include "cli/progress_line.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/progress_line.h"
+#include "cli/output/table_output.h"
 #include "cli/verbs.h"
 #include "model/events/sampling.h"
 #include "model/names/same_stacks.h"

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/check_waits.h"
-#include "cli/options/alloc_options.h"
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/table_options.h"
+#include "cli/report/check_waits.h"
+#include "options/alloc_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/table_options.h"
 
 namespace penna {
 

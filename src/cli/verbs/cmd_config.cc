@@ -41,7 +41,7 @@ std::string toml_value(const Setting& setting) {
 
 Result<std::string> section(const Verb& verb, const WrittenSettings& written) {
   Settings for_verb;
-  for (const WrittenSettings::Line& line : written.lines)
+  for (const WrittenSetting& line : written.lines)
     if (line.verb.empty() || line.verb == verb.name) for_verb.push_back(line.setting);
   const OptionTable table = option_table(verb);
   Settings settings = PENNA_TRY(effective_settings(table, for_verb));

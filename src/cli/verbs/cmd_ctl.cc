@@ -12,10 +12,10 @@
 #include "base/pattern.h"
 #include "base/say.h"
 #include "base/whole_number.h"
-#include "cli/control_client.h"
 #include "cli/verbs.h"
 #include "collect/settings.h"
-#include "reach/find_recorder.h"
+#include "reach/control/control_client.h"
+#include "reach/control/find_recorder.h"
 #include "symbols/elf/process_modules.h"
 #include "symbols/points/point_list.h"
 

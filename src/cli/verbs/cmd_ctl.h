@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/control_client.h"
-#include "cli/options/arguments.h"
+#include "options/arguments.h"
+#include "reach/control/control_client.h"
 
 namespace penna {
 

@@ -6,9 +6,9 @@
 
 #include "analysis/analyses.h"
 #include "cli/input.h"
-#include "cli/output.h"
-#include "cli/progress_line.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/progress_line.h"
+#include "cli/output/table_output.h"
 #include "cli/verbs.h"
 #include "report/alloc/alloc_diff.h"
 #include "report/frames.h"

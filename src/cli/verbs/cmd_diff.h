@@ -2,10 +2,10 @@
 // penna diff: the calls of two recordings side by side.
 #pragma once
 
-#include "cli/options/alloc_options.h"
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/table_options.h"
+#include "options/alloc_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/table_options.h"
 #include "report/calls/diff_report.h"
 
 namespace penna {

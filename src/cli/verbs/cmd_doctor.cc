@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "base/find_program.h"
 #include "base/say.h"
 #include "base/whole_number.h"
-#include "cli/doctor.h"
-#include "cli/find_program.h"
-#include "cli/output.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/table_output.h"
+#include "cli/targets/doctor.h"
 #include "cli/verbs.h"
 #include "report/columns.h"
 

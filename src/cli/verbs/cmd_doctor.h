@@ -2,8 +2,8 @@
 // penna doctor [PID|BIN]: what works here, and remedies for what does not.
 #pragma once
 
-#include "cli/options/arguments.h"
-#include "cli/options/table_options.h"
+#include "options/arguments.h"
+#include "options/table_options.h"
 
 namespace penna {
 

@@ -10,8 +10,8 @@
 #include <ctime>
 
 #include "base/say.h"
-#include "cli/fleet_client.h"
 #include "cli/verbs.h"
+#include "fleet/fleet_client.h"
 #include "sql/clickhouse/fleet_push.h"
 #include "sql/clickhouse/fleet_tables.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/arguments.h"
-#include "cli/options/server_options.h"
+#include "options/arguments.h"
+#include "options/server_options.h"
 
 namespace penna {
 

@@ -2,10 +2,10 @@
 // penna graph: a function's callers and callees.
 #pragma once
 
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/table_options.h"
 #include "model/names/function_pattern.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/table_options.h"
 
 namespace penna {
 

@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "cli/options/help_page.h"
-#include "cli/options/terminal.h"
 #include "cli/verbs.h"
+#include "options/help_page.h"
+#include "options/terminal.h"
 
 namespace penna {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "analysis/analyses.h"
 #include "cli/input.h"
-#include "cli/output.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/table_output.h"
 #include "cli/verbs.h"
 #include "report/info.h"
 

@@ -2,9 +2,9 @@
 // penna info: describes a recording, from its metadata only.
 #pragma once
 
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/table_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/table_options.h"
 
 namespace penna {
 

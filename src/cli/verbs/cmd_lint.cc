@@ -6,10 +6,10 @@
 
 #include <set>
 
-#include "cli/find_program.h"
+#include "base/find_program.h"
 #include "cli/input.h"
-#include "cli/output.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/table_output.h"
 #include "cli/verbs.h"
 #include "report/columns.h"
 #include "report/units.h"

@@ -8,14 +8,14 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/find_program.h"
 #include "base/whole_number.h"
-#include "cli/dry_run.h"
-#include "cli/find_program.h"
 #include "cli/input.h"
-#include "cli/list_process.h"
-#include "cli/output.h"
-#include "cli/point_listing.h"
-#include "cli/table_output.h"
+#include "cli/output/output.h"
+#include "cli/output/table_output.h"
+#include "cli/targets/dry_run.h"
+#include "cli/targets/list_process.h"
+#include "cli/targets/point_listing.h"
 #include "cli/verbs.h"
 #include "report/columns.h"
 

@@ -12,10 +12,10 @@
 #include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
-#include "cli/options/standard_input.h"
-#include "cli/output.h"
+#include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "collect/recording_copy.h"
+#include "options/standard_input.h"
 #include "report/units.h"
 
 namespace penna {

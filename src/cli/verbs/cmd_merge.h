@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/options/arguments.h"
+#include "options/arguments.h"
 #include "recording/reader.h"
 
 namespace penna {

@@ -14,11 +14,11 @@
 #include "base/count_text.h"
 #include "base/printable.h"
 #include "base/say.h"
-#include "cli/fleet_client.h"
 #include "cli/input.h"
-#include "cli/push_spool.h"
-#include "cli/sql_sources.h"
+#include "cli/sql/sql_sources.h"
 #include "cli/verbs.h"
+#include "fleet/fleet_client.h"
+#include "fleet/push_spool.h"
 #include "report/units.h"
 
 namespace penna {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/push_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/push_options.h"
 
 namespace penna {
 

@@ -2,7 +2,7 @@
 // penna record: runs a command with the agent and writes its recording.
 #pragma once
 
-#include "cli/options/record_options.h"
+#include "options/record_options.h"
 
 namespace penna {
 

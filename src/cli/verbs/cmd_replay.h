@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
-#include "cli/options/process_option.h"
-#include "cli/options/table_options.h"
-#include "cli/replay_fields.h"
+#include "cli/report/replay_fields.h"
 #include "model/names/names.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
+#include "options/process_option.h"
+#include "options/table_options.h"
 
 namespace penna {
 

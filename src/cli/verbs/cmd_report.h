@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cli/options/arguments.h"
-#include "cli/options/report_options.h"
+#include "options/arguments.h"
+#include "options/report_options.h"
 #include "recording/reader.h"
 #include "report/table.h"
 

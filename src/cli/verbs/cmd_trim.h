@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
 
 namespace penna {
 

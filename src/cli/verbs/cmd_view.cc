@@ -15,22 +15,22 @@
 #include <utility>
 
 #include "analysis/progress.h"
+#include "base/installed_library.h"
 #include "base/loaded_library.h"
 #include "base/say.h"
-#include "cli/browser.h"
 #include "cli/input.h"
-#include "cli/installed_library.h"
-#include "cli/progress_line.h"
-#include "cli/signals.h"
+#include "cli/output/browser.h"
+#include "cli/output/progress_line.h"
 #include "cli/verbs.h"
 #include "cli/verbs/view_followed.h"
 #include "cli/verbs/view_readers.h"
-#include "export/json_writer.h"
-#include "view/http_server.h"
-#include "view/index_file.h"
+#include "export/text/json_writer.h"
+#include "session/signals.h"
+#include "view/answers/questions.h"
+#include "view/data/view_data.h"
 #include "view/page.h"
-#include "view/questions.h"
-#include "view/view_data.h"
+#include "view/server/http_server.h"
+#include "view/tracks/index_file.h"
 
 namespace penna {
 namespace {

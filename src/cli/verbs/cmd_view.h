@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/arguments.h"
-#include "cli/options/input_options.h"
+#include "options/arguments.h"
+#include "options/input_options.h"
 
 namespace penna {
 

@@ -19,12 +19,12 @@
 #include "base/in_proc.h"
 #include "base/pattern.h"
 #include "base/readable.h"
-#include "cli/control_client.h"
 #include "cli/input.h"
-#include "cli/list_process.h"
+#include "cli/targets/list_process.h"
 #include "cli/verbs/view_readers.h"
 #include "collect/clocks.h"
-#include "export/json_writer.h"
+#include "export/text/json_writer.h"
+#include "reach/control/control_client.h"
 
 namespace penna {
 namespace {

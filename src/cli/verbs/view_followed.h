@@ -20,8 +20,8 @@
 #include "base/fd.h"
 #include "cli/verbs/cmd_view.h"
 #include "recording/followed_recording.h"
-#include "view/followed_data.h"
-#include "view/questions.h"
+#include "view/answers/questions.h"
+#include "view/data/followed_data.h"
 
 namespace penna {
 

@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "cli/input.h"
-#include "cli/report_table.h"
+#include "cli/report/report_table.h"
+#include "cli/report/weights.h"
 #include "cli/verbs/cmd_diff.h"
 #include "cli/verbs/cmd_report.h"
-#include "cli/weights.h"
 #include "penna/version.h"
 
 namespace penna {

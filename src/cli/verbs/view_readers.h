@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/input_options.h"
-#include "view/questions.h"
+#include "options/input_options.h"
+#include "view/answers/questions.h"
 
 namespace penna {
 
@@ -16,7 +16,7 @@ std::vector<TableName> view_tables(const Summary& summary);
 // What sentences depend on besides the recording: the program and how names are looked up (TrackOptions::told_key);
 // empty: on more.
 std::string told_key(const InputOptions& input);
-// All must outlive the result. `source_dirs`: where source files may be read (view/source_files.h).
+// All must outlive the result. `source_dirs`: where source files may be read (view/answers/source_files.h).
 // `before`: the recording that it is compared with; empty: none.
 // `number`: gives the threads of a newly opened part their ids (Recording::number_threads), if needed.
 Questions::Readers view_readers(const InputOptions& input, const std::string& path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A request over HTTP or HTTPS, in a separate module that is loaded on demand: view/http_server.h says why.
+// A request over HTTP or HTTPS, in a separate module that is loaded on demand: view/server/http_server.h says why.
 //
 // Invariant: certificates are checked; no redirection is followed, so that a password goes nowhere else.
 #pragma once

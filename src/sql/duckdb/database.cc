@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "export/utf8.h"
+#include "export/text/utf8.h"
 #include "sql/duckdb/table_functions.h"
 
 namespace penna {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "export/json_writer.h"
+#include "export/text/json_writer.h"
 #include "sql/duckdb/api.h"
 
 namespace penna {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each verdict of penna doctor that depends on the system and not on a file: its text, and the remedy.
-#include "cli/doctor.h"
+#include "cli/targets/doctor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is said of the size of an export while it is written.
-#include "cli/export_size.h"
+#include "cli/export/export_size.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include <array>
 #include <cstring>
 
-#include "cli/find_program.h"
-#include "cli/list_process.h"
-#include "cli/point_listing.h"
+#include "base/find_program.h"
+#include "cli/targets/list_process.h"
+#include "cli/targets/point_listing.h"
 #include "symbols/elf/process_modules.h"
 
 namespace penna::list_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Output: every byte arrives or the error says so; a reader that leaves is not an error. Progress lines.
-#include "cli/output.h"
+#include "cli/output/output.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,8 +12,8 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "cli/options/terminal.h"
-#include "cli/progress_line.h"
+#include "cli/output/progress_line.h"
+#include "options/terminal.h"
 
 namespace penna::output_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fields of a replay: how they are requested, and their values for each line of a small recording.
-#include "cli/replay_fields.h"
+#include "cli/report/replay_fields.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defaults of options: what is read from files and words, which settings apply, and the resulting words.
-#include "cli/options/settings.h"
+#include "options/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,14 +22,14 @@ const OptionTable& report_table() {
 
 Settings of_report(const WrittenSettings& written) {
   Settings settings;
-  for (const WrittenSettings::Line& line : written.lines)
+  for (const WrittenSetting& line : written.lines)
     if (line.verb.empty() || line.verb == "report") settings.push_back(line.setting);
   return settings;
 }
 
 std::string error_of(const std::string& toml) {
   WrittenSettings written;
-  const auto added = add_toml(toml, "file", 0, written);
+  const auto added = add_toml(toml, "file", 0, why_no_verb, written.lines);
   if (!added) return added.error().text;
   const auto effective = effective_settings(report_table(), of_report(written));
   return effective ? "accepted" : effective.error().text;
@@ -38,7 +38,7 @@ std::string error_of(const std::string& toml) {
 // The words that a file and then PENNA_OPTIONS put in front of `typed`.
 std::vector<std::string> words(const std::string& toml, const std::string& variable, const Arguments& typed) {
   WrittenSettings written;
-  EXPECT_TRUE(add_toml(toml, "file", 0, written).has_value());
+  EXPECT_TRUE(add_toml(toml, "file", 0, why_no_verb, written.lines).has_value());
   EXPECT_TRUE(add_words(variable, 1, written).has_value());
   const auto effective = effective_settings(report_table(), of_report(written));
   EXPECT_TRUE(effective.has_value()) << effective.error().text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tables as CSV and JSON, and which tables a sort order applies to.
-#include "cli/table_output.h"
+#include "cli/output/table_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CsvWriter: quoting as in RFC 4180.
-#include "export/csv_writer.h"
+#include "export/text/csv_writer.h"
 
 #include <gtest/gtest.h>
 

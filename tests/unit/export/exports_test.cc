@@ -10,17 +10,17 @@
 
 #include "../model/random_records.h"
 #include "../report/sample_recording.h"
-#include "export/chrome_export.h"
-#include "export/csv_export.h"
-#include "export/folded_export.h"
-#include "export/heaptrack_export.h"
-#include "export/libleaks_export.h"
-#include "export/massif_export.h"
-#include "export/perfetto_export.h"
-#include "export/pprof_export.h"
-#include "export/rtrace_export.h"
-#include "export/speedscope_export.h"
-#include "export/uftrace_export.h"
+#include "export/calls/folded_export.h"
+#include "export/heap/heaptrack_export.h"
+#include "export/heap/libleaks_export.h"
+#include "export/heap/massif_export.h"
+#include "export/heap/pprof_export.h"
+#include "export/heap/rtrace_export.h"
+#include "export/timeline/chrome_export.h"
+#include "export/timeline/csv_export.h"
+#include "export/timeline/perfetto_export.h"
+#include "export/timeline/speedscope_export.h"
+#include "export/timeline/uftrace_export.h"
 
 namespace penna::exports_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // JsonWriter: commas, escapes, broken text, refusing sinks.
-#include "export/json_writer.h"
+#include "export/text/json_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This test program stands for the agent: it has debugging sections, too.
-#include "reach/agent_file.h"
+#include "reach/inject/agent_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

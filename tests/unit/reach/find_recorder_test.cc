@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A recorder that is stopped accepts nobody: here, one at whose socket as many clients wait as may.
-#include "reach/find_recorder.h"
+#include "reach/control/find_recorder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "collect/control_server.h"
+#include "collect/control/control_server.h"
 #include "penna/channel.h"
 
 namespace penna {

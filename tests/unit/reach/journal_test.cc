@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A child stands for a process with an agent: one thread is in "the agent's code" while the journal is put back, and
 // only then makes a change that it had noted before. Another place was changed and changed back; a third goes last.
-#include "reach/journal.h"
+#include "reach/inject/journal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // On memory of this process: what is read is what was there at first and what was written here; itself(): now.
-#include "reach/place_memory.h"
+#include "reach/process/place_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

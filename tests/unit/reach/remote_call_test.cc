@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // call_in() on processes that compute, sleep, wait in system calls, get signals, or are stopped: each must continue as
 // if nothing had happened. The process is a fork of the test, so the code to run is at the same address in it.
-#include "reach/remote_call.h"
+#include "reach/process/remote_call.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

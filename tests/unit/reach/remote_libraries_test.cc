@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The libraries of a process, read from its memory: here of this process, which knows the truth.
-#include "reach/remote_libraries.h"
+#include "reach/process/remote_libraries.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

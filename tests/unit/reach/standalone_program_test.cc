@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "reach/standalone_program.h"
+#include "reach/start/standalone_program.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstring>
 
-#include "reach/standalone_agent.h"
-#include "reach/target.h"
+#include "reach/inject/standalone_agent.h"
+#include "reach/inject/target.h"
 
 namespace penna {
 namespace {

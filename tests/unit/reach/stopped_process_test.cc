@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All threads of a child are stopped for a while, and none of them notices.
-#include "reach/stopped_process.h"
+#include "reach/process/stopped_process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "reach/cut_call_x86_64.h"
+#include "reach/process/cut_call_x86_64.h"
 
 namespace penna::stopped_process_test {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Columns and codecs: any chunk comes back bit by bit, and no bytes make the decoder misbehave.
-#include "recording/columns.h"
+#include "recording/columns/columns.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "random_chunk.h"
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 #include "recording/records.h"
 
 namespace penna::columns_test {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Stack nodes as columns: any payload comes back bit by bit, and no bytes make the decoder misbehave.
-#include "recording/stack_columns.h"
+#include "recording/columns/stack_columns.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "random_stacks.h"
-#include "recording/codec.h"
+#include "recording/columns/codec.h"
 
 namespace penna::stack_columns_test {
 namespace {

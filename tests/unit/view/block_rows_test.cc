@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The lives of blocks: each block is a row or left out, whoever freed it and however often it was moved.
-#include "view/block_rows.h"
+#include "view/answers/block_rows.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Columns are where the header says, whatever its length.
-#include "view/columns.h"
+#include "view/tracks/columns.h"
 
 #include <gmock/gmock.h>
 

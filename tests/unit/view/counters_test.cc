@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counters: sums are those of all steps, and no peak is missed.
-#include "view/counters.h"
+#include "view/tracks/counters.h"
 
 #include <gmock/gmock.h>
 

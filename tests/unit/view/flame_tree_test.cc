@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stacks with a common beginning share that path; nodes that are too small are reported.
-#include "view/flame_tree.h"
+#include "view/answers/flame_tree.h"
 
 #include <gmock/gmock.h>
 

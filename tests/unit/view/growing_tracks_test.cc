@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GrowingTracks, LiveBytes: records that come in pieces give what a finished recording gives, and what is open up to
 // now is shown.
-#include "view/growing_tracks.h"
+#include "view/tracks/growing_tracks.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The loopback server facing untrusted clients: a real one, queried byte by byte over a separate socket.
-#include "view/http_server.h"
+#include "view/server/http_server.h"
 
 #include <arpa/inet.h>
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Latency: a hit belongs to at most one row; what has no partner is counted.
-#include "view/latency.h"
+#include "view/answers/latency.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Live bytes over time: no peak is missed, and the parts of each step sum up to the live bytes, to the byte.
-#include "view/live_heap.h"
+#include "view/answers/live_heap.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Untrusted text after the ?.
-#include "view/parameters.h"
+#include "view/server/parameters.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hits of a point: each is a row or left out, numbers are unchanged, a histogram counts each once.
-#include "view/point_rows.h"
+#include "view/answers/point_rows.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 
 #include "../report/sample_recording.h"
 #include "column_reader.h"
-#include "view/point_curve.h"
+#include "view/answers/point_curve.h"
 
 namespace penna::point_rows_test {
 namespace {

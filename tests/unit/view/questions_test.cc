@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Questions about a small recording: what is refused, the effect of untrusted names, and that the answers are
 // consistent.
-#include "view/questions.h"
+#include "view/answers/questions.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 #include "../report/sample_recording.h"
 #include "column_reader.h"
 #include "report/reports.h"
-#include "view/view_data.h"
+#include "view/data/view_data.h"
 
 namespace penna::questions_test {
 namespace {

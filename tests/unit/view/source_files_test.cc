@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SourceFiles: only regular files of text inside the allowed directories, wherever names and links lead.
-#include "view/source_files.h"
+#include "view/answers/source_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

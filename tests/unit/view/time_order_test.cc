@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls in time order: adjacent ones are merged, later ones stay separate, and no time is lost.
-#include "view/time_order.h"
+#include "view/answers/time_order.h"
 
 #include <gmock/gmock.h>
 

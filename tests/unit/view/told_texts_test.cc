@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // ToldTexts: what was told is kept in a recording's index, and only told again where everything is as it was.
-#include "view/told_texts.h"
+#include "view/tracks/told_texts.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "view/index_file.h"
+#include "view/tracks/index_file.h"
 
 namespace penna::told_texts_test {
 namespace {

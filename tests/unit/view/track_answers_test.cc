@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // At any zoom, each call is a slice or in a sum, and an answer is no larger than its pixels require.
-#include "view/track_answers.h"
+#include "view/tracks/track_answers.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tracks of recordings built event by event: what becomes a slice, a wait, a hold, a point.
-#include "view/tracks.h"
+#include "view/tracks/tracks.h"
 
 #include <gmock/gmock.h>
 

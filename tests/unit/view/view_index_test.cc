@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The index answers like the tracks in memory, for any range and zoom of random recordings; and whatever its file
 // contains, the worst outcome is that it is rebuilt.
-#include "view/view_index.h"
+#include "view/tracks/view_index.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "../model/random_records.h"
 #include "../report/sample_recording.h"
 #include "column_reader.h"
-#include "view/view_data.h"
+#include "view/data/view_data.h"
 
 namespace penna::view_index_test {
 namespace {

@@ -114,7 +114,7 @@ struct Hooks {
   }
 
   // Marked inside even while nothing is recorded: this frame must be known until the exception has passed it
-  // (reach/journal.cc, may_unwind()).
+  // (reach/inject/journal.cc, may_unwind()).
   template <Entered kWhich>
   static void* call_new(size_t size, uintptr_t b, uintptr_t c) {
     const InsideScope scope;
