@@ -85,7 +85,7 @@ void wait_for_writer(const EtraceOptions& options) {
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     ::usleep(10'000);
   }
-  tell(options, "the program still runs: what it has done until now");
+  inform(options, "the program still runs: what it has done until now");
 }
 
 int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
@@ -109,9 +109,9 @@ int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
   const Result<TextTrace> trace = read_text_trace(kTrace, program, address_of);
   if (!trace) return fail_with(trace.error().text);
   if (trace->other_lines != 0)
-    tell(options, fmt::format("TRACE: {} passed over: neither enter, exit, REFERENCE nor EXIT",
-                              plural_text(trace->other_lines, "line is", "lines are")));
-  if (program.empty()) tell(options, "name the program, and its functions have names: etrace PROGRAM");
+    inform(options, fmt::format("TRACE: {} passed over: neither enter, exit, REFERENCE nor EXIT",
+                                plural_text(trace->other_lines, "line is", "lines are")));
+  if (program.empty()) inform(options, "name the program, and its functions have names: etrace PROGRAM");
   symbols.set_program([&](const std::string& path) { return path == program; });
   ReplayOptions tree;
   tree.input.recording = trace->recording.path();
@@ -147,10 +147,10 @@ Result<RecordingWriter> writer_for(const EtraceOptions& options) {
 // program, because this process has no terminal: "!" and a sentence, else the path of the socket. The program waits for
 // one of them.
 Result<> serve(uint32_t descriptor) {
-  Fd told(static_cast<int>(descriptor));
-  const auto tell_program = [&told](const std::string& text) {
-    (void)!::write(told.get(), text.data(), text.size());
-    told = Fd();
+  Fd answers(static_cast<int>(descriptor));
+  const auto answer_program = [&answers](const std::string& text) {
+    (void)!::write(answers.get(), text.data(), text.size());
+    answers = Fd();
   };
   const Signals signals(ending_signals());
   RecordSettings settings;
@@ -162,14 +162,14 @@ Result<> serve(uint32_t descriptor) {
   for (const Error* error : {doorbell ? nullptr : &doorbell.error(), socket_path ? nullptr : &socket_path.error(),
                              writer ? nullptr : &writer.error()}) {
     if (error == nullptr) continue;
-    tell_program("!" + error->text);
+    answer_program("!" + error->text);
     return *error;
   }
   (void)writer->write_session(describe_session(settings, {}));
   Collector collector(std::move(*writer), *doorbell);
   const auto server = PENNA_TRY(Server::listen(*socket_path, config_for(settings), *doorbell, collector));
   PENNA_TRY(collector.start());
-  tell_program(*socket_path);
+  answer_program(*socket_path);
   follow(*server, *doorbell, signals, kServePatienceMs);
   return collector.stop();
 }
@@ -215,15 +215,15 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   PENNA_TRY(view.start());
   PENNA_TRY(collector.start());
 
-  tell(options,
-       fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
-                   library));
+  inform(options,
+         fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
+                     library));
   // After follow() no process is waited for: they are gone, or a signal has ended us.
   follow(*server, live.doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();
   if (server->has_met_any() && collector.totals().stored[PENNA_CALLS] == 0)
-    tell(options, "no calls came: compile the program with -finstrument-functions");
+    inform(options, "no calls came: compile the program with -finstrument-functions");
   return closed;
 }
 
@@ -242,7 +242,7 @@ Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
   const Signals signals(ending_signals());
   const auto live = PENNA_TRY(prepare(options));
   FarSender sender(std::move(socket), live->session, live->start, symbols,
-                   [&] { tell(options, "the etrace that shows the calls is gone; the program goes on without it"); });
+                   [&] { inform(options, "the etrace that shows the calls is gone; the program goes on without it"); });
   PENNA_TRY(show_live(options, signals, *live, symbols, sender));
   if (!sender.is_broken()) return ok();
   if (sender.calls_unsent() == 0) return Error{"the other etrace was gone before it had shown everything"};

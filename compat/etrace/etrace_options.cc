@@ -13,14 +13,14 @@
 
 namespace penna {
 
-void tell(const EtraceOptions& options, const std::string& text) {
+void inform(const EtraceOptions& options, const std::string& text) {
   if (options.quiet) return;
   // One write(2) for each line: other processes write to the same terminal.
   const std::string line = "etrace: " + printable(text) + "\n";
   (void)!::write(2, line.data(), line.size());
 }
 int fail_with(const std::string& text) {
-  tell({}, text);
+  inform({}, text);
   return kOurFailure;
 }
 

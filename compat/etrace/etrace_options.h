@@ -22,8 +22,8 @@ struct EtraceOptions {
   std::optional<uint32_t> serve;  // by libpenna-etrace.so: writes TRACE, reports its socket through this descriptor
 };
 
-void tell(const EtraceOptions& options, const std::string& text);  // not if quiet
-int fail_with(const std::string& text);                            // the exit status
+void inform(const EtraceOptions& options, const std::string& text);  // not if quiet
+int fail_with(const std::string& text);                              // the exit status
 
 // Names from PROGRAM, if one is given.
 Result<std::unique_ptr<ProgramSymbols>> open_symbols(const EtraceOptions& options,

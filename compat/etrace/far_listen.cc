@@ -25,7 +25,7 @@ constexpr int kGreetingMs = 2000;  // a peer that has sent nothing by then is no
 constexpr size_t kReadBytes = 64 << 10;
 
 // A signal has arrived that ends us.
-bool told_to_end(const Signals& signals) {
+bool end_requested(const Signals& signals) {
   for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next())
     if (signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ) return true;
   return false;
@@ -38,7 +38,7 @@ enum class Heard { kMore, kOver, kBroken, kSignal, kNobody };
 Result<Heard> hear(const Fd& socket, const Signals& signals, WireReader& reader, int patience_ms) {
   pollfd fds[] = {{socket.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
   if (::poll(fds, 2, patience_ms) == 0) return Heard::kNobody;
-  if (told_to_end(signals)) return Heard::kSignal;
+  if (end_requested(signals)) return Heard::kSignal;
   if (fds[0].revents == 0) return Heard::kMore;
   static std::array<uint8_t, kReadBytes> bytes;
   const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
@@ -66,7 +66,7 @@ Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const
   for (const Fd& socket : listener.sockets) fds.push_back({socket.get(), POLLIN, 0});
   for (;;) {
     (void)::poll(fds.data(), fds.size(), -1);
-    if (told_to_end(signals)) return Fd();
+    if (end_requested(signals)) return Fd();
     for (const Fd& one : listener.sockets) {
       std::string from;
       Fd socket = accept_far(one, from);
@@ -74,17 +74,17 @@ Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const
       const Heard heard = PENNA_TRY(greet(socket, signals, reader));
       if (heard == Heard::kSignal) return Fd();
       if (heard == Heard::kMore) {
-        tell(options, fmt::format("connected with {}", from));
+        inform(options, fmt::format("connected with {}", from));
         return socket;
       }
       reader.forget();
-      tell(options, fmt::format("{} has connected, and is not an etrace of this version: disconnected", from));
+      inform(options, fmt::format("{} has connected, and is not an etrace of this version: disconnected", from));
     }
   }
 }
 
-// What came last is shown when the view is told again that it is up to date, and if it is slow, it notices only one of
-// several times. So it is told for as long as nothing comes.
+// What came last is shown when the view is answers again that it is up to date, and if it is slow, it notices only one of
+// several times. So it is answers for as long as nothing comes.
 Result<> show(const Fd& socket, const Signals& signals, WireReader& reader, Observer& view) {
   for (;;) {
     switch (PENNA_TRY(hear(socket, signals, reader, kQuietMs))) {
@@ -116,8 +116,8 @@ Result<> listen_and_show(const EtraceOptions& options) {
   WireReader reader(far);
   PENNA_TRY(view.start());
 
-  tell(options, fmt::format("waiting at port {}; where the program runs: etrace --connect HOST:{}", listener.port,
-                            listener.port));
+  inform(options, fmt::format("waiting at port {}; where the program runs: etrace --connect HOST:{}", listener.port,
+                              listener.port));
   const Result<Fd> socket = meet(options, listener, signals, reader);
   // One program, one viewer: no other connection is accepted from here on.
   listener.sockets.clear();

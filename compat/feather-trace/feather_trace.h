@@ -196,7 +196,7 @@ PENNA_API void* ft_flush_thread(void* flusher) {
     const penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
     const penna_ticket drawn = penna_tickets_drawn(tickets), passed = penna_tickets_passed(tickets);
     const penna_ticket open = penna_ticket_since(drawn, passed);
-    struct pollfd told = {self->stop[0], POLLIN, 0};
+    struct pollfd stopped = {self->stop[0], POLLIN, 0};
     ft_write_all(self, (size_t)got * self->buffer->slot_size);
     if (got != 0 || open == 0) waited = 0;
     if (got != 0) continue;
@@ -208,7 +208,7 @@ PENNA_API void* ft_flush_thread(void* flusher) {
     if (self->is_stopping)
       poll(NULL, 0, 1);
     else
-      self->is_stopping = poll(&told, 1, FT_PERIOD_MS) > 0;
+      self->is_stopping = poll(&stopped, 1, FT_PERIOD_MS) > 0;
   }
 }
 

@@ -37,9 +37,9 @@ struct CsvOptions {
 
 constexpr int kIncomplete = 1;  // the status that it has always had for errors
 
-void tell(const std::string& text) { std::fputs((text + "\n").c_str(), stderr); }
+void inform(const std::string& text) { std::fputs((text + "\n").c_str(), stderr); }
 int fail_with(const std::string& text) {
-  tell("mutex_ft2csv: " + printable(text));
+  inform("mutex_ft2csv: " + printable(text));
   return kIncomplete;
 }
 
@@ -136,7 +136,7 @@ Result<Found> read(const CsvOptions& options) {
 }
 
 int run(const CsvOptions& options) {
-  tell(fmt::format("# Extracting from {}...", printable(options.file)));
+  inform(fmt::format("# Extracting from {}...", printable(options.file)));
   const Result<Found> found = read(options);
   if (!found) return fail_with(found.error().text);
   Output out, missing = Output::standard_error();
@@ -148,8 +148,8 @@ int run(const CsvOptions& options) {
   const Result<> written = out.finish();
   (void)missing.finish();
   if (!options.events) {
-    tell(fmt::format("# Complete  : {}\n# Incomplete: {}\n# Filtered  : {}", counts.complete, counts.incomplete,
-                     found->filtered));
+    inform(fmt::format("# Complete  : {}\n# Incomplete: {}\n# Filtered  : {}", counts.complete, counts.incomplete,
+                       found->filtered));
     if (counts.backwards != 0)
       (void)fail_with(fmt::format("{} before they begin, by their times: they are shown with length 0",
                                   plural_text(static_cast<int64_t>(counts.backwards), "section ends", "sections end")));

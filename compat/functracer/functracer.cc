@@ -126,7 +126,7 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   parser.text("-M,--monitor-sizes", sizes, "SIZES", "backtraces only of blocks of these sizes, as 16,24");
   parser.text("-L,--libraries", libraries, "LIBS",
               "only functions (-e, -a) of files whose names hold one of these, as 'libc;libssl'");
-  parser.flag("-S,--skip-missing", options.skip_missing, "do not tell functions (-e, -a) that were not called");
+  parser.flag("-S,--skip-missing", options.skip_missing, "do not report functions (-e, -a) that were not called");
   parser.flag("-T,--no-timestamps,--no-time", no_times, "events without times: in rtrace text (-o)");
   parser.flag("-A,--backtrace-all,--free-backtraces", options.free_stacks,
               "backtraces of frees, too: in rtrace text (-o)");
@@ -135,7 +135,7 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
                "trace a process that runs, and leave it as it was; may be repeated. The signals then go to functracer, "
                "for all of them: the process keeps its own. Ctrl-C ends the tracing",
                OptionParser::Split::kAtCommas);
-  parser.flag("-q,--quiet", options.quiet, "do not tell what could not be recorded");
+  parser.flag("-q,--quiet", options.quiet, "do not report what could not be recorded");
   parser.flag("-V,--version", version, "say which version this is");
   parser.flag("-d,--debug", options.debug, "say what happens, and keep the recording");
   parser.command(options.command);
@@ -304,13 +304,13 @@ class Follower {
   }
   // Any process that knows the socket's path may write to it: what is not a signal of ours is ignored.
   void hear() {
-    functracer_signal told{};
-    for (ssize_t got; (got = ::recv(socket_.get(), &told, sizeof told, 0)) >= 0;) {
-      const bool sound = got == sizeof told && told.magic == FUNCTRACER_MAGIC && told.pid > 0 &&
-                         (told.signal == SIGUSR1 || told.signal == SIGUSR2);
+    functracer_signal come{};
+    for (ssize_t got; (got = ::recv(socket_.get(), &come, sizeof come, 0)) >= 0;) {
+      const bool sound = got == sizeof come && come.magic == FUNCTRACER_MAGIC && come.pid > 0 &&
+                         (come.signal == SIGUSR1 || come.signal == SIGUSR2);
       if (!sound) continue;
-      debug(fmt::format("process {} got SIGUSR{}", told.pid, told.signal == SIGUSR1 ? 1 : 2));
-      toggle(static_cast<uint32_t>(told.pid), told.signal, told.ticks);
+      debug(fmt::format("process {} got SIGUSR{}", come.pid, come.signal == SIGUSR1 ? 1 : 2));
+      toggle(static_cast<uint32_t>(come.pid), come.signal, come.ticks);
     }
   }
   // Few wait at a time, so a vector is a sufficient queue.

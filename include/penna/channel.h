@@ -95,16 +95,13 @@ enum penna_stack_end {
   PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
 };
 
-/* Why an event was lost, other than for lack of a chunk. */
+/* Why an event was lost, other than for lack of a chunk: losses.inc. */
 enum { PENNA_LOSS_SLOTS = 8 };
 enum penna_loss {
-  PENNA_LOSS_PAIRS = 0, /* a call: no trampoline was left for its pair of caller and function */
-  PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook does not reveal where the function's return address is */
-  PENNA_LOSS_UNWOUND =
-      2,                /* the end of a call that an exception left: the unwinder does not show which frame it is at */
-  PENNA_LOSS_POOLS = 3, /* an allocation: in one pool too many */
-  PENNA_LOSS_SAMPLED = 4, /* an allocation: more sampled blocks are live than can be remembered */
-  PENNA_LOSS_COUNT = 5
+#define PENNA_LOSS(number, name, ...) PENNA_LOSS_##name = number,
+#include "penna/losses.inc"
+#undef PENNA_LOSS
+  PENNA_LOSS_COUNT
 };
 
 /* Counters that only the target increments. All relaxed: they are sums, and order nothing.
@@ -264,9 +261,9 @@ struct penna_starts {
 /* Precedes the slots. */
 enum { PENNA_START_COUNTS_AT = 960 };
 struct penna_start_counts {
-  uint32_t written; /* target */
-  uint32_t read;    /* collector */
-  uint32_t untold;  /* target: starts that found no free slot */
+  uint32_t written;     /* target */
+  uint32_t read;        /* collector */
+  uint32_t unannounced; /* target: starts that found no free slot */
   uint32_t reserved[13];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_start_counts) == 64, "penna_start_counts is 64 bytes");

@@ -71,10 +71,10 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
   }
   const uint32_t thread = PENNA_TRY(find_thread(recording, options.thread));
   const CallRules* rules = call_rules(recording);
-  const ThreadSummary& told = summary.threads[thread];
-  const uint64_t begin = rules == nullptr ? told.first_time : std::max(told.first_time, rules->begin);
+  const ThreadSummary& known = summary.threads[thread];
+  const uint64_t begin = rules == nullptr ? known.first_time : std::max(known.first_time, rules->begin);
   // A thread that waited to the end has its last event before that wait.
-  const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
+  const uint64_t last = std::max(known.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
   const uint64_t end = rules == nullptr ? last : std::min(last, rules->end);
   if (begin >= end) return Error{fmt::format("thread '{}' did nothing in this time", options.thread)};
   return critical_path(history, thread, begin, end);

@@ -13,7 +13,7 @@
 namespace penna {
 
 constexpr uint64_t kMostCounted = uint64_t{1} << 53;
-constexpr uint64_t bounded_count(uint64_t told) { return std::min(told, kMostCounted); }
+constexpr uint64_t bounded_count(uint64_t count) { return std::min(count, kMostCounted); }
 constexpr uint64_t add_counts(uint64_t sum, uint64_t more) {
   return bounded_count(bounded_count(sum) + bounded_count(more));
 }

@@ -99,25 +99,25 @@ Result<std::unique_ptr<Carrier>> BreakpointCarrier::launch(const std::vector<std
   return std::unique_ptr<Carrier>(std::move(carrier));
 }
 
-std::string BreakpointCarrier::tell(char what) const {
-  const auto trouble = surgeon_->tell({what, pid(), {}}, serve_);
+std::string BreakpointCarrier::request(char what) const {
+  const auto trouble = surgeon_->request({what, pid(), {}}, serve_);
   return trouble ? *trouble : trouble.error().text;
 }
 
 bool BreakpointCarrier::start(CarrierError* error) {
   if (launched_ && by_ == By::kUprobes) return start_by_uprobes(error);
   // Traced before it is released: the exec that makes it the program is the first event that the guardian sees.
-  if (const std::string trouble = tell(launched_ ? kAwait : kAttach); !trouble.empty())
+  if (const std::string trouble = request(launched_ ? kAwait : kAttach); !trouble.empty())
     return *error = {kOurTrouble, trouble}, false;
   return !launched_ || launched_->start(error);
 }
 
 // The program runs even if it cannot be recorded; the reason is given at the end.
 bool BreakpointCarrier::start_by_uprobes(CarrierError* error) {
-  std::string trouble = tell(kAwait);
+  std::string trouble = request(kAwait);
   if (!trouble.empty()) return *error = {kOurTrouble, trouble}, false;
   launched_->begin();
-  trouble = tell(kHold);
+  trouble = request(kHold);
   if (!launched_->has_begun(error)) return false;
   if (!trouble.empty()) troubles_.push_back(std::move(trouble));
   return true;
@@ -144,7 +144,7 @@ int BreakpointCarrier::wait() {
 
 Restored BreakpointCarrier::leave(const Living& /*living*/) {
   // Forked processes may still be introduced meanwhile: the recorder must answer.
-  const auto answer = surgeon_->tell({kLeave, pid(), {}}, serve_);
+  const auto answer = surgeon_->request({kLeave, pid(), {}}, serve_);
   auto restored = answer ? parse_left(*answer) : Result<Restored>(answer.error());
   if (restored) {
     restored->notes.insert(restored->notes.begin(), troubles_.begin(), troubles_.end());

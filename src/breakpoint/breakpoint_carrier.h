@@ -50,7 +50,7 @@ class BreakpointCarrier : public Carrier {
   explicit BreakpointCarrier(By by) : by_(by) {}
   Result<> start_surgeon(GuardianPlan plan);
   bool start_by_uprobes(CarrierError* error);
-  std::string tell(char what) const;
+  std::string request(char what) const;
 
   By by_;
   std::vector<std::string> troubles_;  // why a program that was started is not recorded

@@ -87,16 +87,16 @@ void TracedProcess::announce_module(ThreadLog& log, const TracedModule& module, 
   if (!writer_) return;
   const std::string& path = module.path();
   const BuildId& build_id = module.file().build_id();
-  penna_module told{};
-  told.bias = module.bias();
-  told.start = module.start();
-  told.end = module.end();
-  told.generation = writer_->generation();
-  told.path_bytes = static_cast<uint16_t>(std::min<size_t>(path.size(), 1024));
-  told.build_id_bytes = static_cast<uint16_t>(std::min(build_id.size(), sizeof told.build_id));
-  std::copy_n(build_id.begin(), told.build_id_bytes, told.build_id);
-  writer_->write(log, PENNA_KIND_MODULE, told, static_cast<penna_event_class>(PENNA_NO_CLASS), time,
-                 {reinterpret_cast<const uint8_t*>(path.data()), told.path_bytes});
+  penna_module described{};
+  described.bias = module.bias();
+  described.start = module.start();
+  described.end = module.end();
+  described.generation = writer_->generation();
+  described.path_bytes = static_cast<uint16_t>(std::min<size_t>(path.size(), 1024));
+  described.build_id_bytes = static_cast<uint16_t>(std::min(build_id.size(), sizeof described.build_id));
+  std::copy_n(build_id.begin(), described.build_id_bytes, described.build_id);
+  writer_->write(log, PENNA_KIND_MODULE, described, static_cast<penna_event_class>(PENNA_NO_CLASS), time,
+                 {reinterpret_cast<const uint8_t*>(path.data()), described.path_bytes});
 }
 
 void TracedProcess::announce_modules(ThreadLog& log, uint64_t time) {

@@ -242,8 +242,8 @@ bool ChannelMap::next_start(bool gone, penna_start* start) {
 
 // A counter that went below zero, or a lie, is capped.
 uint64_t ChannelMap::starts_unreported() const {
-  const uint32_t told = __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED);
-  return told <= INT32_MAX ? told : kMostCounted;
+  const uint32_t unannounced = __atomic_load_n(&start_counts()->unannounced, __ATOMIC_RELAXED);
+  return unannounced <= INT32_MAX ? unannounced : kMostCounted;
 }
 
 uint32_t ChannelMap::node_count() const {

@@ -91,7 +91,7 @@ Result<> Collector::start(void (*on_thread)()) {
   return ok();
 }
 
-void Collector::tell(News news) {
+void Collector::post(News news) {
   {
     std::lock_guard hold(mutex_);
     news_.push_back(std::move(news));
@@ -127,7 +127,7 @@ void Collector::add(Process process, ChannelMap channel) {
     std::lock_guard hold(mutex_);
     held_.insert(news.drain->file());
   }
-  tell(std::move(news));
+  post(std::move(news));
 }
 
 bool Collector::holds(const ChannelMap& channel) {
@@ -143,7 +143,7 @@ void Collector::end(uint32_t number, EndKind how, int code, uint64_t processor_n
   news.code = code;
   news.ticks = ticks;
   news.processor_ns = processor_ns;
-  tell(std::move(news));
+  post(std::move(news));
 }
 
 void Collector::left_unanswered(uint32_t pid, bool is_recorded) {
@@ -151,7 +151,7 @@ void Collector::left_unanswered(uint32_t pid, bool is_recorded) {
   news.kind = News::kLeft;
   news.number = pid;
   news.refused = !is_recorded;
-  tell(std::move(news));
+  post(std::move(news));
 }
 
 void Collector::note(std::string sentence, bool refused, uint32_t missed) {
@@ -160,7 +160,7 @@ void Collector::note(std::string sentence, bool refused, uint32_t missed) {
   news.sentence = std::move(sentence);
   news.refused = refused;
   news.missed = missed;
-  tell(std::move(news));
+  post(std::move(news));
 }
 
 void Collector::switch_kinds(uint32_t classes, bool on) {
@@ -172,7 +172,7 @@ void Collector::switch_kinds(uint32_t classes, bool on) {
   news.kind = News::kSwitch;
   news.missed = classes;
   news.on = on;
-  tell(std::move(news));
+  post(std::move(news));
   (void)wait_for_switch();
 }
 
@@ -180,14 +180,14 @@ std::optional<size_t> Collector::change_filters(FilterChange change) {
   News news{};
   news.kind = News::kFilter;
   news.change = std::move(change);
-  tell(std::move(news));
+  post(std::move(news));
   if (!wait_for_switch()) return std::nullopt;
   std::lock_guard hold(mutex_);
   return sites_counted_;
 }
 
 bool Collector::wait_for_switch() {
-  const uint64_t mine = ++switches_told_;
+  const uint64_t mine = ++switches_posted_;
   std::unique_lock hold(mutex_);
   return switched_.wait_for(hold, std::chrono::seconds(1), [&] { return switches_done_ >= mine; });
 }
@@ -233,7 +233,7 @@ Result<> Collector::stop(bool hurried) {
   if (hurried) patience_.begin(Budget::kStopMs);
   {
     std::lock_guard hold(mutex_);
-    told_to_stop_ = penna_now();
+    stop_requested_ = penna_now();
   }
   doorbell_.ring();
   thread_.join();
@@ -340,7 +340,7 @@ bool Collector::take_news() {
   {
     std::lock_guard hold(mutex_);
     news.swap(news_);
-    stop_ticks_ = told_to_stop_;
+    stop_ticks_ = stop_requested_;
   }
   // Processes go on meanwhile, and might fill chunks as fast as they are drained.
   for (auto& drain : drains_) drain->stop_at(end_ticks());
@@ -531,14 +531,14 @@ void Collector::write_snapshot() {
     return;
   }
   for (auto& drain : drains_) drain->drain_full(writer_);
-  store_->tell(*file);
+  store_->write(*file);
   flight_->store_in(*file, writer_);
   for (auto& drain : drains_) drain->copy_open_chunks(*file);
   // A stack is in the tree before the event that refers to it.
   for (auto& drain : drains_) drain->write_new_stacks(writer_);
   const ClockTriplet now = read_clocks();
   for (auto& drain : drains_) drain->write_state(*file, now.ticks);
-  store_->tell_rest(*file);
+  store_->write_rest(*file);
   (void)file->write_clock(now);
   CollectorHealth health = health_so_far();
   health.snapshots = 1;

@@ -160,7 +160,7 @@ class Collector {
   };
 
   std::unique_ptr<ChunkFilter> make_filter(const Process& process);
-  void tell(News news);
+  void post(News news);
   void run();
   bool take_news();
   void apply(News& news);
@@ -213,18 +213,18 @@ class Collector {
   std::shared_ptr<KindSwitches> switches_ = std::make_shared<KindSwitches>();   // of the collector's thread
   std::shared_ptr<FilterChanges> changes_ = std::make_shared<FilterChanges>();  // likewise
   std::atomic<uint32_t> kinds_off_{0};
-  uint64_t switches_told_ = 0, switches_done_ = 0;  // the first is of the thread that serves requests
-  size_t sites_counted_ = 0;                        // by the last change of filters
+  uint64_t switches_posted_ = 0, switches_done_ = 0;  // the first is of the thread that serves requests
+  size_t sites_counted_ = 0;                          // by the last change of filters
   std::condition_variable switched_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
-  std::mutex mutex_;  // guards news_, told_to_stop_, held_, switches_done_ and sites_counted_
+  std::mutex mutex_;  // guards news_, stop_requested_, held_, switches_done_ and sites_counted_
   // Other threads only append here and never wait for the collector's work: mutex_ is held only for a push or a swap.
   std::vector<News> news_;
-  uint64_t told_to_stop_ = UINT64_MAX;  // when
-  std::set<ChannelMap::FileId> held_;   // of the channels that it still works on
+  uint64_t stop_requested_ = UINT64_MAX;  // when
+  std::set<ChannelMap::FileId> held_;     // of the channels that it still works on
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
-  uint64_t stop_ticks_ = UINT64_MAX;  // told_to_stop_ at the last take_news()
+  uint64_t stop_ticks_ = UINT64_MAX;  // stop_requested_ at the last take_news()
   std::set<uint32_t> drained_;        // by number: parents drained for their children since then
   static constexpr size_t kMostLeft = 64;
   std::map<uint32_t, RecentOpenCalls> left_open_;  // by pid: for processes that have ended

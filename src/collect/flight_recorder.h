@@ -86,7 +86,7 @@ class FlightRecorder final : public EntryWatch {
   void store_in(RecordingWriter& file, RecordingWriter& elsewhere);
   // It could not be written: what is kept stays.
   void could_not_store();
-  // Processes that have ended, and of which no chunk is kept any more; each is told once, by its number.
+  // Processes that have ended, and of which no chunk is kept any more; each is reported once, by its number.
   std::vector<uint32_t> take_gone() { return std::exchange(gone_, {}); }
 
   bool takes_the_end() const { return takes_the_end_; }

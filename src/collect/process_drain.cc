@@ -231,8 +231,8 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
 // hold that chunk.
 void ProcessDrain::learn_descriptions(std::span<const uint8_t> chunk) {
   if (sink_->has_descriptions()) filter_->learn(chunk);
-  const uint32_t told = channel_.descriptions();
-  if (std::exchange(descriptions_, told) == told) return;
+  const uint32_t described = channel_.descriptions();
+  if (std::exchange(descriptions_, described) == described) return;
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
   each_taken([&](uint32_t other) { filter_->learn({copy.data(), channel_.copy_chunk(other, copy.data())}); });
 }

@@ -257,7 +257,7 @@ bool Server::is_part_of_it(uint32_t pid) const {
 
 // For a process that has changed its user, the kernel must also identify the sender of the answer: the process that
 // connected may be gone, and its pid reused. So the peer must not have sent anything before it was identified.
-static bool speaks_first_or_cannot_be_told(int socket) {
+static bool speaks_first_or_is_unknown(int socket) {
   const int on = 1;
   char byte;
   return ::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
@@ -280,8 +280,7 @@ void Server::accept_peers(const Fd& listener) {
     socklen_t size = sizeof peer;
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
     const bool of_other_user = peer.uid != ::geteuid();
-    if (of_other_user &&
-        (!is_part_of_it(static_cast<uint32_t>(peer.pid)) || speaks_first_or_cannot_be_told(socket.get())))
+    if (of_other_user && (!is_part_of_it(static_cast<uint32_t>(peer.pid)) || speaks_first_or_is_unknown(socket.get())))
       continue;
     if (!send_config(socket)) {
       if (errno == EPIPE || errno == ECONNRESET) left_unanswered(static_cast<uint32_t>(peer.pid));

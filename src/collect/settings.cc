@@ -26,10 +26,10 @@ std::string signed_pattern(const std::string& pattern) {
 
 // Patterns of stacks come last: the beginning of the list determines its default.
 std::vector<std::string> encoded_patterns(const RecordSettings& settings) {
-  std::vector<std::string> told;
-  for (const std::string& pattern : settings.point_patterns) told.push_back(signed_pattern(pattern));
-  for (const std::string& pattern : settings.stacked_points) told.push_back("@" + pattern);
-  return told;
+  std::vector<std::string> patterns;
+  for (const std::string& pattern : settings.point_patterns) patterns.push_back(signed_pattern(pattern));
+  for (const std::string& pattern : settings.stacked_points) patterns.push_back("@" + pattern);
+  return patterns;
 }
 
 // A target uses no more memory than its stacks need, and at most an eighth of the machine's memory.
@@ -64,10 +64,10 @@ Result<> check_settings(const RecordSettings& settings) {
       return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
     PENNA_TRY(check_pattern(pattern.substr(pattern[0] == '!')));
   }
-  for (const std::string& told : encoded_patterns(settings)) {
-    if (told.size() + 1 > room)
+  for (const std::string& pattern : encoded_patterns(settings)) {
+    if (pattern.size() + 1 > room)
       return Error{"the patterns of points (-e, -T) are too long: together they have room for 469 characters"};
-    room -= told.size() + 1;
+    room -= pattern.size() + 1;
   }
   return ok();
 }
@@ -98,10 +98,10 @@ penna_config config_for(const RecordSettings& settings) {
   }
   config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;
-  for (const std::string& told : encoded_patterns(settings)) {
-    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has rejected it
-    std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
-    at += told.size() + 1;
+  for (const std::string& pattern : encoded_patterns(settings)) {
+    if (at + pattern.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has rejected it
+    std::memcpy(config.point_patterns + at, pattern.c_str(), pattern.size() + 1);
+    at += pattern.size() + 1;
   }
   return config;
 }

@@ -26,7 +26,7 @@ void add_stack_options(OptionParser& parser, InputOptions& options) {
   parser.section("Input and names");
   parser.flag("--std", options.with_library,
               "show all frames of stacks; without it calls inside of the C++ and C libraries are one line, and --by "
-              "function and --by file tell the first frame that is not in them");
+              "function and --by file show the first frame that is not in them");
   parser.values("--library", options.library, "PATTERN",
                 "functions as for -F, modules or source files that are a library too; may be repeated",
                 parse_pattern<LibraryPattern>);

@@ -68,11 +68,11 @@ Result<> check_options(const OptionTable& table, const std::vector<TypedOption>&
 
 Error in_typed_words(Error error, const std::vector<TypedOption>& typed) {
   const size_t end = std::min(error.text.find_first_of(" :"), error.text.size());
-  const std::string told = error.text.substr(0, end);
+  const std::string named = error.text.substr(0, end);
   const TypedOption* as_typed = nullptr;
   for (const TypedOption& option : typed) {
-    if (option.row == nullptr || !option.row->has_name(told)) continue;
-    if (option.name == told) return error;
+    if (option.row == nullptr || !option.row->has_name(named)) continue;
+    if (option.name == named) return error;
     as_typed = &option;
   }
   if (as_typed != nullptr) error.text.replace(0, end, as_typed->name);

@@ -102,7 +102,7 @@ Result<> stop() {
   return only.recorder != nullptr ? only.recorder->stop() : ok();
 }
 
-int told(const Result<>& result, char* error, size_t bytes) {
+int status_of(const Result<>& result, char* error, size_t bytes) {
   if (bytes != 0) std::snprintf(error, bytes, "%s", result ? "" : result.error().text.c_str());
   return result ? 0 : -1;
 }
@@ -143,9 +143,9 @@ __attribute__((destructor)) void program_ends() {
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
 PENNA_EXPORT int penna_recorder_start(const penna_recorder_options* options, char* error, size_t error_bytes) {
-  return penna::told(penna::start(options), error, error_bytes);
+  return penna::status_of(penna::start(options), error, error_bytes);
 }
 
 PENNA_EXPORT int penna_recorder_stop(char* error, size_t error_bytes) {
-  return penna::told(penna::stop(), error, error_bytes);
+  return penna::status_of(penna::stop(), error, error_bytes);
 }

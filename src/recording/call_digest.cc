@@ -119,17 +119,17 @@ void CallDigest::forget() {
 }
 
 size_t CallDigest::bytes() const {
-  return stack_.capacity() * sizeof(Open) + stacks_.bytes() + exits_.capacity() * sizeof(Told);
+  return stack_.capacity() * sizeof(Open) + stacks_.bytes() + exits_.capacity() * sizeof(Entry);
 }
 
 std::vector<std::vector<uint8_t>> CallDigest::take(const penna_chunk& next, uint64_t most) {
-  std::vector<Told> told = std::exchange(exits_, {});
+  std::vector<Entry> entries = std::exchange(exits_, {});
   for (Open& open : stack_) {
     if (open.state != State::kOut) continue;
-    told.push_back({PENNA_KIND_CALL_ENTRY, open.pc, open.begin});
+    entries.push_back({PENNA_KIND_CALL_ENTRY, open.pc, open.begin});
     open.state = State::kStored;
   }
-  return make_chunks(next, told, most);
+  return make_chunks(next, entries, most);
 }
 
 std::vector<std::vector<uint8_t>> CallDigest::take_exits(const penna_chunk& last, uint64_t most) {
@@ -139,18 +139,18 @@ std::vector<std::vector<uint8_t>> CallDigest::take_exits(const penna_chunk& last
 }
 
 // Each record in its full form, because its time may lie long before its chunk begins.
-std::vector<std::vector<uint8_t>> CallDigest::make_chunks(const penna_chunk& next, const std::vector<Told>& told,
+std::vector<std::vector<uint8_t>> CallDigest::make_chunks(const penna_chunk& next, const std::vector<Entry>& entries,
                                                           uint64_t most) {
   constexpr uint64_t kLongest = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);
   constexpr size_t kRoom = (PENNA_CHUNK_BYTES - sizeof(penna_chunk)) / sizeof(CallRecord);
   std::vector<std::vector<uint8_t>> chunks;
-  for (size_t at = 0; at < told.size() && chunks.size() < most;) {
+  for (size_t at = 0; at < entries.size() && chunks.size() < most;) {
     penna_chunk header = next;
-    header.time_begin = told[at].time;
+    header.time_begin = entries[at].time;
     std::vector<CallRecord> records;
-    for (; at < told.size() && records.size() < kRoom && told[at].time - header.time_begin < kLongest; ++at) {
-      records.push_back({penna_full_header(told[at].kind, 2, told[at].time), told[at].pc});
-      header.time_end = told[at].time;
+    for (; at < entries.size() && records.size() < kRoom && entries[at].time - header.time_begin < kLongest; ++at) {
+      records.push_back({penna_full_header(entries[at].kind, 2, entries[at].time), entries[at].pc});
+      header.time_end = entries[at].time;
     }
     std::vector<uint8_t>& chunk = chunks.emplace_back(sizeof header + records.size() * sizeof(CallRecord));
     header.content_bits = uint64_t{chunk.size()} * 8;

@@ -51,7 +51,7 @@ class CallDigest {
     uint64_t pc, begin;
     State state;
   };
-  struct Told {
+  struct Entry {
     uint32_t kind;
     uint64_t pc, time;
   };
@@ -59,12 +59,12 @@ class CallDigest {
   void jump(const penna_jump& jump, bool is_stored);
   void pop(bool is_stored);
   void end_stored();
-  static std::vector<std::vector<uint8_t>> make_chunks(const penna_chunk& next, const std::vector<Told>& told,
+  static std::vector<std::vector<uint8_t>> make_chunks(const penna_chunk& next, const std::vector<Entry>& entries,
                                                        uint64_t most);
 
   std::vector<Open> stack_;
   CallStacks<Open> stacks_;
-  std::vector<Told> exits_;
+  std::vector<Entry> exits_;
   uint64_t beyond_ = 0;
   uint64_t now_ = 0;
 };

@@ -87,7 +87,7 @@ void DescriptionStore::forget(uint32_t process) {
 }
 
 // The writer remembers errors.
-void DescriptionStore::tell(RecordingWriter& writer) const {
+void DescriptionStore::write(RecordingWriter& writer) const {
   for (const ClockTriplet& clock : clocks_) (void)writer.write_clock(clock);
   for (const auto& [number, known] : processes_) {
     (void)writer.write_process(known.process);
@@ -101,7 +101,7 @@ void DescriptionStore::tell(RecordingWriter& writer) const {
   }
 }
 
-void DescriptionStore::tell_rest(RecordingWriter& writer) const {
+void DescriptionStore::write_rest(RecordingWriter& writer) const {
   for (const auto& [number, known] : processes_) {
     (void)writer.write_stacks(number, 0, known.stacks);
     if (known.end) (void)writer.write_process_end(*known.end);

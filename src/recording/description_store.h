@@ -45,9 +45,9 @@ class DescriptionStore {
   void add_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes);
   void forget(uint32_t process);
 
-  // Writes everything except stacks and ends, which may come behind the chunks, and with tell_rest() must.
-  void tell(RecordingWriter& writer) const;
-  void tell_rest(RecordingWriter& writer) const;
+  // Writes everything except stacks and ends, which may come behind the chunks, and with write_rest() must.
+  void write(RecordingWriter& writer) const;
+  void write_rest(RecordingWriter& writer) const;
 
   size_t processes() const { return processes_.size(); }
   size_t threads() const;                              // of all processes

@@ -18,9 +18,9 @@ size_t latest_end(const uint8_t* chunk, size_t size) {
 
 size_t content_of(const penna_chunk& header, const uint8_t* chunk, size_t size) {
   size &= ~size_t{7};
-  uint64_t told = header.content_bits / 8;
-  if (told == 0) return latest_end(chunk, size);
-  return static_cast<size_t>(std::clamp<uint64_t>(told & ~uint64_t{7}, sizeof(penna_chunk), size));
+  uint64_t written = header.content_bits / 8;
+  if (written == 0) return latest_end(chunk, size);
+  return static_cast<size_t>(std::clamp<uint64_t>(written & ~uint64_t{7}, sizeof(penna_chunk), size));
 }
 
 std::string_view text_of(std::span<const uint8_t> bytes) {

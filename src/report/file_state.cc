@@ -25,8 +25,11 @@ const char* state_name(FileState state) {
 }
 
 // By penna_loss. These and the classes below are counted per kind; all other counters come from health.inc.
-constexpr const char* kCauses[PENNA_LOSS_COUNT] = {"for_pairs", "for_shape", "for_unwinders", "for_pools",
-                                                   "for_samples"};
+constexpr const char* kCauses[PENNA_LOSS_COUNT] = {
+#define PENNA_LOSS(number, name, event_class, key, ...) "for_" key,
+#include "penna/losses.inc"
+#undef PENNA_LOSS
+};
 
 // In the order of an event's way. Includes counters of 0: a script need not know which may be missing.
 std::vector<LossNumber> loss_numbers(const HealthReport& health) {

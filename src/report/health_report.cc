@@ -45,18 +45,16 @@ void add_section(const HealthReport& health, HealthSection section, Counters& co
     if (counter.section == section) counters.add(counter.name, counter.value(health), counter.meaning);
 }
 
-// Counters per class or cause have their rows here; all others come from the one table, health.inc.
+// Counters per class or cause have their rows here; those of causes from losses.inc, all others from health.inc.
 void add_target(const HealthReport& health, Counters& counters) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     counters.add(
         fmt::format("lost {}", class_name(i)), health.lost[i],
         i == PENNA_CALLS ? "entries and exits that could not be recorded" : "events that could not be recorded");
-  const auto& causes = health.losses.for_want;
-  counters.add("lost for pairs", causes[PENNA_LOSS_PAIRS], "of them: no trampoline for caller and function");
-  counters.add("lost for shape", causes[PENNA_LOSS_SHAPE], "of these: return address unknown");
-  counters.add("lost for unwinders", causes[PENNA_LOSS_UNWOUND], "of them: exits by exceptions, not shown");
-  counters.add("lost for pools", causes[PENNA_LOSS_POOLS], "of them: in too many pools");
-  counters.add("lost for samples", causes[PENNA_LOSS_SAMPLED], "of them: more sampled blocks than can be remembered");
+#define PENNA_LOSS(number, name, event_class, key, meaning, ...) \
+  counters.add("lost for " key, health.losses.for_want[number], meaning);
+#include "penna/losses.inc"
+#undef PENNA_LOSS
   add_section(health, HealthSection::kTarget, counters);
 }
 

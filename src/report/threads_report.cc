@@ -92,17 +92,17 @@ Report threads_report(const Recording& recording, const Summary& summary) {
   for (uint32_t i = 0; i < summary.threads.size(); ++i)
     if (takes_thread(recording, i))
       items.push_back({recording, summary, &summary.threads[i], summary.processes[summary.threads[i].process]});
-  uint64_t untold = 0;
+  uint64_t unattributed = 0;
   for (const ProcessSummary& process : summary.processes) {
     if (process.unattributed_lost == 0) continue;
     items.push_back({recording, summary, nullptr, process});
-    untold = add_counts(untold, process.unattributed_lost);
+    unattributed = add_counts(unattributed, process.unattributed_lost);
   }
   thread_item_columns().fill(table, std::move(items));
-  if (untold != 0)
+  if (unattributed != 0)
     report.tail.push_back(
         fmt::format("A thread reports its losses once it has room again: {} lost by threads that ended before that.",
-                    plural_text(static_cast<int64_t>(untold), "event was", "events were")));
+                    plural_text(static_cast<int64_t>(unattributed), "event was", "events were")));
   report.tail.push_back(
       "Threads without events are known only if they were alive when penna record looked, twice a second.");
   report.add(std::move(table));

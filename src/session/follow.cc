@@ -44,7 +44,7 @@ enum { kServer, kSignals, kProcess, kControl, kSilencer, kArrival, kFinished, kS
 Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, bool quiet) {
   Server& server = served.server;
   int status = 0;
-  bool running = true, told = false;
+  bool running = true, end_is_due = false;
   for (;;) {
     const bool alone = !running && server.living() == 0 && (served.starts == nullptr || !served.starts->is_busy());
     std::vector<Fd> arrivals;
@@ -65,12 +65,12 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
                               {served.starts != nullptr ? served.starts->fd() : -1, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds),
                        until(served.end, alone || (running && signals.insists()) ? kLookMs
-                                         : running || told                       ? -1
+                                         : running || end_is_due                 ? -1
                                                                                  : 1000));
     // Printed once, after a second without events: most of a program's children end with it.
-    const size_t outliving = ready == 0 && !running && !told && !alone ? server.living_pids().size() : 0;
+    const size_t outliving = ready == 0 && !running && !end_is_due && !alone ? server.living_pids().size() : 0;
     if (outliving != 0) {
-      told = true;
+      end_is_due = true;
       if (!quiet)
         say(fmt::format(
             "the {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
@@ -85,7 +85,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     // Signals are the program's while it is our child. Otherwise Ctrl-C is for us.
     if (running && carrier.is_child())
       signals.hand_on(carrier.pid());
-    else if (signals.told_to_end())
+    else if (signals.end_requested())
       return {status, !running, running};
     if (served.end && std::chrono::steady_clock::now() >= *served.end) return {status, !running, running};
     if (running && (fds[kProcess].revents & POLLIN) != 0 && carrier.has_ended()) {

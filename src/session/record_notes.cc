@@ -173,10 +173,10 @@ void say_what_is_missing(const CollectorTotals& totals, const std::string& unrec
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.restricted_processes), "process was", "processes were")));
   // `unfollowed` counts programs, which have their own line below, and forked processes: the difference is the latter.
-  const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
-                                  [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
+  const auto listed = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
+                                    [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
   const uint64_t forked =
-      totals.target.unfollowed - std::min<uint64_t>(totals.target.unfollowed, static_cast<uint64_t>(told));
+      totals.target.unfollowed - std::min<uint64_t>(totals.target.unfollowed, static_cast<uint64_t>(listed));
   if (forked != 0)
     say(fmt::format("{} not recorded: an inherited restriction (seccomp, PR_SET_TSC) forbids what recording needs",
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));

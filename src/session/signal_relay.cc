@@ -89,11 +89,11 @@ void SignalRelay::hand_on(pid_t program) {
       stop_with(program);
     else if (!come.to_group)
       send(program, come.info);
-    if (told_once_ && !insists() && (number == SIGTERM || (number == SIGINT && !come.to_group))) {
+    if (was_terminated_ && !insists() && (number == SIGTERM || (number == SIGINT && !come.to_group))) {
       insists_ = number;
       insists_since_ms_ = monotonic_ms();
     }
-    told_once_ |= number == SIGTERM;
+    was_terminated_ |= number == SIGTERM;
   }
 }
 
@@ -103,13 +103,13 @@ int SignalRelay::outlived() const {
   return insists() && monotonic_ms() - insists_since_ms_ >= kHeedMs ? insists_ : 0;
 }
 
-bool SignalRelay::told_to_end() {
-  bool told = false;
+bool SignalRelay::end_requested() {
+  bool requested = false;
   for (const Come& come : take()) {
     if (come.info.ssi_signo == SIGTSTP) stop();
-    told |= ends_recorder(static_cast<int>(come.info.ssi_signo));
+    requested |= ends_recorder(static_cast<int>(come.info.ssi_signo));
   }
-  return told;
+  return requested;
 }
 
 // When a session's leader ends, the kernel sends SIGHUP to the foreground group of its terminal, and SIGCONT as well if

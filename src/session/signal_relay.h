@@ -32,7 +32,7 @@ class SignalRelay {
   bool insists() const { return insists_ != 0; }
   int outlived() const;
   // After the program has ended: whether a signal asks the recorder to end, too.
-  bool told_to_end();
+  bool end_requested();
   // Performs what the program's end would have caused without us: the end of a session leader hangs up on the processes
   // in the terminal's foreground.
   void hang_up();
@@ -50,8 +50,8 @@ class SignalRelay {
 
   Signals signals_;
   GroupWitness witness_;
-  bool leads_terminal_;     // when we were started
-  bool told_once_ = false;  // SIGTERM has arrived
+  bool leads_terminal_;          // when we were started
+  bool was_terminated_ = false;  // SIGTERM has arrived
   int insists_ = 0;
   uint64_t insists_since_ms_ = 0;
 };

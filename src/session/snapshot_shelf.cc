@@ -164,7 +164,7 @@ SnapshotShelf::File* SnapshotShelf::unpushed() {
   return one == files_.end() ? nullptr : &*one;
 }
 
-// Retried less and less often while it fails; told once.
+// Retried less and less often while it fails; reported once.
 void SnapshotShelf::push_one(std::unique_lock<std::mutex>& hold) {
   constexpr std::chrono::seconds kFirst{10}, kLongest{600};
   if (push(hold, *unpushed(), false)) {
@@ -212,7 +212,7 @@ bool SnapshotShelf::push(std::unique_lock<std::mutex>& hold, File& file, bool on
 void SnapshotShelf::finish_files() {
   std::unique_lock hold(mutex_);
   no_more_ = true;
-  if (pusher_) pusher_->tell_to_end();  // it goes on at the end
+  if (pusher_) pusher_->request_end();  // it goes on at the end
   changed_.notify_all();
   changed_.wait(hold, [&] { return taken_.empty() && !is_finishing_; });
 }
@@ -226,7 +226,7 @@ void SnapshotShelf::begin_last_push() {
 void SnapshotShelf::hurry() {
   std::lock_guard hold(mutex_);
   hurries_ = true;
-  if (pusher_) pusher_->tell_to_end();
+  if (pusher_) pusher_->request_end();
 }
 
 std::string SnapshotShelf::summary() const {

@@ -65,7 +65,7 @@ void add_watches(Collector& collector, const RecordOptions& options, double tick
     if (condition.kind == SnapshotCondition::Kind::kEnd) continue;
     ConditionHelp help;
     help.ticks_per_ns = ticks_per_ns;
-    help.tell = [&collector](SnapshotCause cause) { collector.ask_for(std::move(cause)); };
+    help.report = [&collector](SnapshotCause cause) { collector.ask_for(std::move(cause)); };
     help.note = [&collector](std::string sentence) { collector.note(std::move(sentence), false); };
     help.thread_lives = thread_exists;
     if (condition.kind == SnapshotCondition::Kind::kCall)

@@ -62,11 +62,11 @@ bool VerbProcess::wait() {
 }
 
 // By the descriptor: the pid may be another process's by now.
-void VerbProcess::tell_to_end() const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGTERM, nullptr, 0); }
+void VerbProcess::request_end() const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGTERM, nullptr, 0); }
 
 void VerbProcess::end() {
   if (pid_ == 0) return;
-  tell_to_end();
+  request_end();
   (void)wait();
 }
 

@@ -36,7 +36,7 @@ class VerbProcess {
   // Waits for its end: true if it did what it was to do.
   bool wait();
   // Any thread, also while another one waits.
-  void tell_to_end() const;
+  void request_end() const;
   // Does both.
   void end();
 

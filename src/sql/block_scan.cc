@@ -88,9 +88,9 @@ class AllocationScan : public BlockWalk {
 
   void on_allocated(const Event& event, const HeapBlock& block) override {
     if (!takes(block.thread, block.time)) return;
-    const BlockRecord told = read_block(event.record);
-    live_.insert_or_assign(key_of(block), Born{told.address, block.time, block.size, event.process, block.thread,
-                                               told.stack, block_kind(told), call_of(event.thread)});
+    const BlockRecord record = read_block(event.record);
+    live_.insert_or_assign(key_of(block), Born{record.address, block.time, block.size, event.process, block.thread,
+                                               record.stack, block_kind(record), call_of(event.thread)});
   }
 
   void on_freed(const BlockEnd& ended) override {

@@ -59,7 +59,7 @@ class Gatherer {
   // Source files and their costs; how many have no text here, or are not here.
   struct Sources {
     std::vector<Answer> answers{};
-    std::string told{};
+    std::string text{};
   };
   Sources of_sources() {
     Sources sources;
@@ -79,12 +79,12 @@ class Gatherer {
       ++(has_text ? with_text : unread);
       sources.answers.push_back(std::move(one.front()));
     }
-    sources.told = fmt::format("the text of {} of {} source files is in the page", with_text, files.size());
+    sources.text = fmt::format("the text of {} of {} source files is in the page", with_text, files.size());
     if (unread != 0)
-      sources.told +=
+      sources.text +=
           fmt::format("; {} may not be shown or cannot be read (--source-dir DIR), only their costs are", unread);
     if (beyond != 0)
-      sources.told += fmt::format("; {} that cost less are beyond {} files or {} MB{}{}", beyond, kSources,
+      sources.text += fmt::format("; {} that cost less are beyond {} files or {} MB{}{}", beyond, kSources,
                                   kSourceBytes / 1'000'000, names, beyond > 3 ? ", …" : "");
     return sources;
   }
@@ -192,7 +192,7 @@ Result<PackedPage> pack_page(Questions& questions, const Summary& summary, const
   PackedPage made;
   if (request.embeds_source) {
     Gatherer::Sources sources = gatherer.of_sources();
-    made.sources = std::move(sources.told);
+    made.sources = std::move(sources.text);
     std::move(sources.answers.begin(), sources.answers.end(), std::back_inserter(whole));
   }
   const std::string more_lacks = made.sources.empty() ? "; source files are with --embed-source" : "; " + made.sources;

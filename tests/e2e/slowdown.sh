@@ -47,7 +47,7 @@ expect_contains "$err" "--net needs all calls"
 run penna report fib.penna alloc --net
 expect_contains "$err" "--net is for calls and tree"
 run penna report "$PENNA_SOURCE/tests/golden/recording-v2-chunks.penna" calls --net
-expect_contains "$err" "does not tell what a call cost"
+expect_contains "$err" "does not say what a call cost"
 
 # Calls excluded by a filter had their cost as well.
 run penna record -f -k calls -F fib --min-time 1s -o fib.penna -- ./fib 27

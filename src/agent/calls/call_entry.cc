@@ -163,7 +163,7 @@ __attribute__((visibility("hidden"), used)) int penna_return_personality(int, in
   Unwinder unwinder;
   const bool shown = find_unwinder(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), &unwinder);
   auto* hidden = static_cast<LibgccContext*>(context);
-  if (!shown && is_trampoline(hidden->ip)) tell_apart(hidden);
+  if (!shown && is_trampoline(hidden->ip)) mark_as_trampoline(hidden);
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
   const uintptr_t pc = shown ? unwinder.get_ip(context) : hidden->ip;
   if (!is_trampoline(pc)) {

@@ -212,8 +212,8 @@ struct Room {
   static Room now() {
     const auto limit_of = [](int resource) {
       rlimit64 found{};
-      const bool told = !sys_failed(sys(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&found)));
-      return told ? found.rlim_cur : 0;
+      const bool is_known = !sys_failed(sys(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&found)));
+      return is_known ? found.rlim_cur : 0;
     };
     return {limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_AS)};
   }

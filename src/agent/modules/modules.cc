@@ -153,15 +153,15 @@ void set_path(Module& module, const char* name) {
   module.path_bytes = static_cast<uint16_t>(before + length);
 }
 
-void tell(const Module& module) {
+void describe(const Module& module) {
   uint32_t path_words = (module.path_bytes + 7u) / 8;
   Record record = begin_record(PENNA_KIND_MODULE, 1 + sizeof(penna_module) / 8 + path_words, kNoClass, penna_now());
   if (!record) return;
-  penna_module told{module.bias,       module.start,          module.end, module.generation,
-                    module.path_bytes, module.build_id_bytes, {}};
-  __builtin_memcpy(told.build_id, module.build_id, sizeof told.build_id);
-  __builtin_memcpy(record.words + 1, &told, sizeof told);
-  __builtin_memcpy(record.words + 1 + sizeof told / 8, module.path, module.path_bytes);
+  penna_module described{module.bias,       module.start,          module.end, module.generation,
+                         module.path_bytes, module.build_id_bytes, {}};
+  __builtin_memcpy(described.build_id, module.build_id, sizeof described.build_id);
+  __builtin_memcpy(record.words + 1, &described, sizeof described);
+  __builtin_memcpy(record.words + 1 + sizeof described / 8, module.path, module.path_bytes);
   commit_description(record);
 }
 
@@ -214,7 +214,7 @@ void remember(const dl_find_object& found) {
   module.end = extent.end;
   set_path(module, found.dlfo_link_map->l_name);
   read_notes(module, found);
-  tell(module);  // first: other threads use modules that they find mapped, and their calls need a described module
+  describe(module);  // first: other threads use modules that they find mapped, and their calls need a described module
   __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
 }
 
@@ -277,7 +277,7 @@ void announce_modules(bool forked) {
     for (uint32_t i = 0; i < known_modules(); ++i) {
       for (uint8_t& visit : modules[i].visits)
         if (visit == kVisitBegun) visit = kVisitDone;  // neither does the thread that began it
-      if (is_mapped(modules[i])) tell(modules[i]);
+      if (is_mapped(modules[i])) describe(modules[i]);
     }
     return;
   }

@@ -42,7 +42,7 @@ char stack_patterns[sizeof(penna_config::point_patterns) + 1];
 
 // ---- Describing sites -----------------------------------------------------------------------------------------------
 
-void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
+void describe(const SiteModule& module, const penna_point_site& site, uint32_t id) {
   char text[kSiteTextRoom];
   const size_t bytes =
       penna_copy_site_text(&site, reinterpret_cast<const char*>(module.table.end), text, kSiteTextRoom);
@@ -64,7 +64,7 @@ void give_id(const SiteModule& module, const penna_point_site& site, penna_point
   state.arg_count = site.arg_count;
   state.types = site.types & ((uint64_t{1} << (4 * site.arg_count)) - 1);
   state.id = new_site_id();
-  tell(module, site, state.id);
+  describe(module, site, state.id);
 }
 
 void record_all_again() {
@@ -76,7 +76,7 @@ void record_all_again() {
       if (!penna_site_is_sound(&module.table, first + i)) continue;
       penna_point_state* state = penna_state_of(first + i);
       if (state->first == 0) state->first = i + 1;
-      if (state->first == i + 1 && state->id != 0) tell(module, first[i], state->id);
+      if (state->first == i + 1 && state->id != 0) describe(module, first[i], state->id);
     }
   }
 }

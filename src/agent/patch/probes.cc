@@ -48,7 +48,7 @@ void prepare(penna_probe& probe) {
   probe.state.id = new_site_id();
 }
 
-void tell(const penna_probe& probe) {
+void describe(const penna_probe& probe) {
   penna_site_info info{};
   info.site = probe.state.id;
   info.address = probe.nop;
@@ -84,7 +84,7 @@ penna_probe* probe_of(const penna_patch& patch, const penna_patch_question& ques
 bool arm(const penna_patch& patch, const penna_probe* probe, uintptr_t module, CodeWriter& writer) {
   ArmedProbe* entry = probe != nullptr && writer.is_as_planned(patch) ? free_entry() : nullptr;
   if (entry == nullptr) return false;
-  tell(*probe);
+  describe(*probe);
   if (!writer.write_tail(patch) || !writer.write_head(patch)) return false;
   entry->module = module;
   __atomic_store_n(&entry->probe, probe, __ATOMIC_RELEASE);  // pairs with for_each_probe()
@@ -113,7 +113,7 @@ void arm_all(const Plan& plan, const penna_patch_question& question, const penna
 
 bool start_probes(const penna_config& config, bool forked) {
   const bool wanted = (config.classes & class_bit(PENNA_POINTS)) != 0 && (config.plans & PENNA_PLANS_PROBES) != 0;
-  if (forked && wanted) for_each_probe([](const penna_probe& probe) { tell(probe); });
+  if (forked && wanted) for_each_probe([](const penna_probe& probe) { describe(probe); });
   __atomic_store_n(&raised, 1, __ATOMIC_RELAXED);
   return wanted;
 }

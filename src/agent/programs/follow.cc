@@ -42,20 +42,20 @@ bool following() {
 // failed.
 class ExecReport {
  public:
-  explicit ExecReport(const ProgramToStart& program) : told_(program.is_there && !program.is_listed) {
-    if (!told_) return;
+  explicit ExecReport(const ProgramToStart& program) : reports_(program.is_there && !program.is_listed) {
+    if (!reports_) return;
     report_start(own_pid(), program.why, program.path, time_of_start());
     if (program.will_connect()) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
-    if (!told_) return;
+    if (!reports_) return;
     report_start(own_pid(), PENNA_START_FAILED, program.path, time_of_start());
     if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
     if (program.will_connect()) expect_process(-1);
   }
 
  private:
-  bool told_;
+  bool reports_;
 };
 
 // The same for a child, whose pid is known once it was started.
@@ -103,9 +103,9 @@ class HeldProgram {
 
 // Calls start(environment) with our variables added to `from`; it returns 0 or, if it succeeds, not at all. The new
 // environment is on the stack: a successful exec never returns, and a spawn has copied it. look(&program): inspects
-// what is started. tell(program): reports it to the recorder.
-template <typename Start, typename Look, typename Told>
-int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
+// what is started. report(program): reports it to the recorder.
+template <typename Start, typename Look, typename Report>
+int with_our_environment(const char* name, char* const* from, Start start, Look look, Report report) {
   // Libc functions that are patched call one another.
   if (!following() || (loaded_late && has_our_variables(from))) return start(from);
   ProgramToStart program;
@@ -121,9 +121,9 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   const size_t most_pointers = loaded_late ? 1024 : 16384, most_bytes = loaded_late ? 4096 : 65536;
   if (program.takes_variables() && (size.pointers > most_pointers || size.bytes > most_bytes))
     program.why = PENNA_START_TOO_MUCH;  // better not followed than a stack overflow
-  auto told = tell(program);
+  auto reported = report(program);
   const HeldProgram held(
-      program, requires { told.worked(program); });
+      program, requires { reported.worked(program); });
   int error;
   if (program.takes_variables()) {
     auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
@@ -132,9 +132,9 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   } else {
     error = start(from);
   }
-  if (error != 0) held.failed(), told.failed(program);
-  if constexpr (requires { told.worked(program); })
-    if (error == 0) held.worked(), told.worked(program);
+  if (error != 0) held.failed(), reported.failed(program);
+  if constexpr (requires { reported.worked(program); })
+    if (error == 0) held.worked(), reported.worked(program);
   return error;
 }
 

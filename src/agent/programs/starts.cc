@@ -18,7 +18,7 @@ bool take_place(penna_start_counts* counts, uint32_t* number) {
   do {
     // Acquire: pairs with the collector's release of `read`, after it has copied the slot.
     if (next - __atomic_load_n(&counts->read, __ATOMIC_ACQUIRE) >= PENNA_STARTS) {
-      __atomic_fetch_add(&counts->untold, 1, __ATOMIC_RELAXED);
+      __atomic_fetch_add(&counts->unannounced, 1, __ATOMIC_RELAXED);
       return false;
     }
   } while (!__atomic_compare_exchange_n(&counts->written, &next, next + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));

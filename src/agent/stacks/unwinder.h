@@ -33,6 +33,6 @@ struct LibgccContext {
 // libgcc identifies the frame that catches an exception by its CFA. Called in each phase, this gives the caller of a
 // trampoline a CFA that no other frame has. The trampoline's unwind information removes it from the stack pointer
 // again.
-inline void tell_apart(LibgccContext* trampoline) { trampoline->cfa |= 1; }
+inline void mark_as_trampoline(LibgccContext* trampoline) { trampoline->cfa |= 1; }
 
 }  // namespace penna::agent

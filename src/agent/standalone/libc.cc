@@ -59,21 +59,21 @@ void describe(OwnModule* module, uintptr_t start) {
 }  // namespace
 
 void begin_standalone(const char* our_path) {
-  const penna_standalone& told = penna_agent_standalone;
+  const penna_standalone& facts = penna_agent_standalone;
   OwnModule& program = modules[kProgram];
-  program.start = told.program;
-  program.end = told.program_end;
-  program.frames = reinterpret_cast<const void*>(told.frames);
-  program.map.l_addr = told.bias;
+  program.start = facts.program;
+  program.end = facts.program_end;
+  program.frames = reinterpret_cast<const void*>(facts.frames);
+  program.map.l_addr = facts.bias;
   program.map.l_name = program_name;
   // It has no dynamic section: the padding of e_ident serves as an empty list.
-  program.map.l_ld = reinterpret_cast<ElfW(Dyn)*>(told.program + EI_ABIVERSION);
-  unwind::made_table = {reinterpret_cast<const uint8_t*>(told.frames), told.frame_bytes, told.frames};
-  if (told.vdso != 0) describe(&modules[kKernels], told.vdso);
+  program.map.l_ld = reinterpret_cast<ElfW(Dyn)*>(facts.program + EI_ABIVERSION);
+  unwind::made_table = {reinterpret_cast<const uint8_t*>(facts.frames), facts.frame_bytes, facts.frames};
+  if (facts.vdso != 0) describe(&modules[kKernels], facts.vdso);
   modules[kKernels].map.l_name = kernels_name;
   describe(&modules[kOurs], reinterpret_cast<uintptr_t>(__ehdr_start));
   modules[kOurs].map.l_name = const_cast<char*>(our_path);
-  __libc_stack_end = reinterpret_cast<void*>(told.stack_end);
+  __libc_stack_end = reinterpret_cast<void*>(facts.stack_end);
   program_fork = reinterpret_cast<Fork>(program_function("fork"));
   program_find_frame = reinterpret_cast<FindFrame>(program_function("_Unwind_Find_FDE"));
   link_map* before = nullptr;

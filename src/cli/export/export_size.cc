@@ -10,8 +10,8 @@
 namespace penna {
 namespace {
 
-constexpr double kLarge = 100e6;             // bytes
-constexpr uint64_t kEnoughToTell = 4 << 20;  // bytes
+constexpr double kLarge = 100e6;                 // bytes
+constexpr uint64_t kEnoughToEstimate = 4 << 20;  // bytes
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TextSink ExportSize::through(TextSink sink) {
   };
 }
 
-double ExportSize::foretold() const {
+double ExportSize::estimate() const {
   const uint64_t done = progress_.done() - begun_at_;
   if (done == 0 || done >= events_) return 0;
   return static_cast<double>(begun_with_) +
@@ -35,8 +35,8 @@ void ExportSize::count(size_t bytes) {
     begun_with_ = bytes;
   }
   bytes_ += bytes;
-  if (said_ || bytes_ < kEnoughToTell) return;
-  const double all = events_ == 0 ? static_cast<double>(bytes_) : foretold();
+  if (said_ || bytes_ < kEnoughToEstimate) return;
+  const double all = events_ == 0 ? static_cast<double>(bytes_) : estimate();
   if (all < kLarge) return;
   said_ = true;
   progress_.make_way();

@@ -33,7 +33,7 @@ class ExportSize {
  private:
   void count(size_t bytes);
   // Of the whole export; 0: unknown.
-  double foretold() const;
+  double estimate() const;
 
   std::string output_, advice_;
   const Progress& progress_;

@@ -31,7 +31,7 @@ void run(const char* command, int from) {
 }
 
 // Without the height, less does not know what one screen is.
-bool tells_height(int fd) {
+bool reports_height(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row != 0;
 }
@@ -43,7 +43,7 @@ std::string pager_command(int fd) {
   if (!is_terminal(fd) || term == nullptr || *term == '\0' || std::strcmp(term, "dumb") == 0) return {};
   if (const char* pager = std::getenv("PAGER"); pager != nullptr)
     return std::strcmp(pager, "cat") == 0 ? std::string() : pager;
-  return !tells_height(fd) || find_program("less").empty() ? std::string() : "less -FRX";
+  return !reports_height(fd) || find_program("less").empty() ? std::string() : "less -FRX";
 }
 
 bool Pager::begin() {

@@ -164,7 +164,7 @@ std::string nothing_recorded_text(const Recording& recording) {
 }
 
 // A note that is already the reason of an unknown verdict need not be repeated below it.
-bool is_told(const std::string& note, const std::vector<Verdict>& verdicts) {
+bool is_named(const std::string& note, const std::vector<Verdict>& verdicts) {
   for (const Verdict& verdict : verdicts)
     for (const Missing& one : verdict.missing)
       if (verdict.is_unknown() && one.reason == note) return true;
@@ -218,7 +218,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
     report.head.push_back(std::move(chosen));
   // Programs that could not be recorded have kept no limit: say so even if every verdict is "kept".
   for (const std::string& note : recording.collector().notes)
-    if (!is_told(note, verdicts)) report.tail.push_back(note);
+    if (!is_named(note, verdicts)) report.tail.push_back(note);
   add_health(report, recording, health);
   write_report(report, options.table, output);
   // A broken limit is certain; an unknown one is reported only if none is certainly broken.

@@ -95,7 +95,7 @@ bool write_html(ExportWork& work, const TextSink& sink) {
   TrackOptions tracks;
   tracks.step = [&](uint64_t events) { work.progress.step(events); };
   tracks.index_paths = index_paths(work.recording);
-  tracks.told_key = told_key(work.options.input);
+  tracks.answers_key = answers_key(work.options.input);
   ViewData data(work.recording, names, std::move(tracks));
   const std::vector<std::string> here = {"."}, &given = work.options.source_dirs;
   Questions questions(data, view_tables,

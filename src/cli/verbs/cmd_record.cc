@@ -449,7 +449,7 @@ void RecordRun::print_summary() const {
 
 // Waits until it has ended, or a signal tells us to.
 void RecordRun::stay_with(VerbProcess& other) {
-  while (other.is_running() && !signals_->told_to_end()) {
+  while (other.is_running() && !signals_->end_requested()) {
     pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {other.pidfd(), POLLIN, 0}};
     (void)::poll(fds, std::size(fds), -1);
   }
@@ -470,7 +470,7 @@ void RecordRun::stay_with_shelf() {
     pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {shelf_->ended_fd(), POLLIN, 0}};
     (void)::poll(fds, std::size(fds), -1);
     is_over = (fds[1].revents & POLLIN) != 0;
-    if (signals_->told_to_end()) shelf_->hurry();
+    if (signals_->end_requested()) shelf_->hurry();
   }
 }
 

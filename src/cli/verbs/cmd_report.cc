@@ -110,7 +110,7 @@ LockOptions lock_options(const ReportOptions& options, const Recording& recordin
 // The cost of an event is measured while recording, and stored only by a recorder that closes its file.
 Result<> check_net_is_known(const ReportOptions& options, const Recording& recording, const Summary& summary) {
   if (!options.net || summary.events[PENNA_CALLS] == 0 || NetTimes(recording).is_known()) return ok();
-  return Error{"--net: this recording does not tell what a call cost: it is older, or was not finished; record again"};
+  return Error{"--net: this recording does not say what a call cost: it is older, or was not finished; record again"};
 }
 
 Result<std::optional<CriticalPath>> path_of(const ReportOptions& options, const Recording& recording,

@@ -85,7 +85,7 @@ class FinishedView {
     tracks.done = [this] { progress_.reset(); };
     tracks.say = [](const std::string& sentence) { say(sentence); };
     tracks.index_paths = index_paths(recording_);
-    if (!numbered) tracks.told_key = told_key(input);
+    if (!numbered) tracks.answers_key = answers_key(input);
     return tracks;
   }
 

@@ -156,8 +156,8 @@ std::string FollowedView::controls() {
   RecordedKinds kinds;
   std::vector<SetFilter> filters;
   if (const auto recorder = find_recorder(writer_); recorder) {
-    if (const auto told = recorded_kinds(*recorder); told) kinds = *told;
-    if (auto told = set_filters(*recorder); told) filters = std::move(*told);
+    if (const auto answer = recorded_kinds(*recorder); answer) kinds = *answer;
+    if (auto answer = set_filters(*recorder); answer) filters = std::move(*answer);
   }
   return json_text([&](JsonWriter& json) {
     json.key("kinds");
@@ -232,7 +232,7 @@ Result<std::string> FollowedView::set_filter(const HttpParameters& parameters) {
 }
 
 HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& parameters) {
-  const auto tell = [&](Result<> (*request)(const Recorder&), const char* done) -> Result<std::string> {
+  const auto order = [&](Result<> (*request)(const Recorder&), const char* done) -> Result<std::string> {
     const Recorder recorder = PENNA_TRY(find_recorder(writer_));
     PENNA_TRY(request(recorder));
     return std::string(done);
@@ -242,8 +242,8 @@ HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& para
   const Result<std::string> done = name == "points"    ? switch_point(parameters)
                                    : name == "kinds"   ? switch_kind(parameters)
                                    : name == "filters" ? set_filter(parameters)
-                                   : name == "stop"    ? tell(stop_recording, "the recording has ended")
-                                                       : tell(take_snapshot, "what was kept is stored");
+                                   : name == "stop"    ? order(stop_recording, "the recording has ended")
+                                                       : order(take_snapshot, "what was kept is stored");
   return done ? json_answer(200, "done", *done) : json_answer(400, "error", done.error().text);
 }
 

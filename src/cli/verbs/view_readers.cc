@@ -153,7 +153,7 @@ std::vector<TableName> view_tables(const Summary& summary) {
   return names;
 }
 
-std::string told_key(const InputOptions& input) {
+std::string answers_key(const InputOptions& input) {
   if (!input.library.empty()) return {};
   std::vector<std::string> words = {PENNA_VERSION, input.symfs, input.debuginfod};
   words.push_back(input.demangle ? std::to_string(static_cast<int>(*input.demangle)) : "");

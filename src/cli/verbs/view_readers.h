@@ -13,9 +13,9 @@ namespace penna {
 
 // The tables of `penna report` for which there are events; drawings are left out, because the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
-// What sentences depend on besides the recording: the program and how names are looked up (TrackOptions::told_key);
+// What sentences depend on besides the recording: the program and how names are looked up (TrackOptions::answers_key);
 // empty: on more.
-std::string told_key(const InputOptions& input);
+std::string answers_key(const InputOptions& input);
 // All must outlive the result. `source_dirs`: where source files may be read (view/answers/source_files.h).
 // `before`: the recording that it is compared with; empty: none.
 // `number`: gives the threads of a newly opened part their ids (Recording::number_threads), if needed.

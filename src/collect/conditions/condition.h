@@ -41,7 +41,7 @@ struct SnapshotCondition {
 // What a recorder must know besides. Called on the collector's thread.
 struct ConditionHelp {
   double ticks_per_ns = 1;
-  std::function<void(SnapshotCause)> tell;
+  std::function<void(SnapshotCause)> report;
   std::function<void(std::string sentence)> note = {};  // what is not watched any more
   CallRules functions = {};  // kCall: FunctionTraits::snapshot marks them; the rest is ignored
   // kWait with a pattern: whether a lock is meant. Modules come first.

@@ -33,7 +33,7 @@ class WaitWatch final : public RecordWatch {
   void up_to_date() override {
     const uint64_t now = penna_now();
     for (const OpenTimes::Long& one : waits_.take_overdue(now, [&](const auto& thread) { return lives(thread); }))
-      tell(one.thread, fmt::format("has waited {} for a lock", time_text(one.ticks, help_.ticks_per_ns)), now);
+      report(one.thread, fmt::format("has waited {} for a lock", time_text(one.ticks, help_.ticks_per_ns)), now);
     ForwardingObserver::up_to_date();
   }
 
@@ -48,7 +48,7 @@ class WaitWatch final : public RecordWatch {
     if (!is_lock_to_wait_for(word) || (help_.is_lock && !help_.is_lock(thread.process, address))) return;
     if (record.kind == PENNA_KIND_LOCK_REQUEST) return waits_.begin(thread, address, record.time);
     if (const auto one = waits_.end(thread, address, record.time))
-      tell(thread, fmt::format("waited {} for a lock", time_text(one->ticks, help_.ticks_per_ns)), record.time);
+      report(thread, fmt::format("waited {} for a lock", time_text(one->ticks, help_.ticks_per_ns)), record.time);
   }
   void forget(uint32_t process) override { waits_.forget(process); }
 
@@ -63,7 +63,7 @@ class SpanWatch final : public SiteWatch {
   void up_to_date() override {
     const uint64_t now = penna_now();
     for (const OpenTimes::Long& one : spans_.take_overdue(now, [&](const auto& thread) { return lives(thread); }))
-      tell(one.thread, fmt::format("has been in it for {}", time_text(one.ticks, help_.ticks_per_ns)), now);
+      report(one.thread, fmt::format("has been in it for {}", time_text(one.ticks, help_.ticks_per_ns)), now);
     ForwardingObserver::up_to_date();
   }
 
@@ -76,7 +76,7 @@ class SpanWatch final : public SiteWatch {
     const uint64_t key = std::hash<std::string>{}(site.provider + ":" + site.name);
     if (site.kind == PENNA_SITE_SPAN) return spans_.begin(thread, key, record.time);
     if (const auto one = spans_.end(thread, key, record.time))
-      tell(thread, fmt::format("was in it for {}", time_text(one->ticks, help_.ticks_per_ns)), record.time);
+      report(thread, fmt::format("was in it for {}", time_text(one->ticks, help_.ticks_per_ns)), record.time);
   }
   void lose(const OpenTimes::Thread& thread) override { spans_.lose(thread.process, thread.serial); }
   void forget_more(uint32_t process) override { spans_.forget(process); }
@@ -108,7 +108,7 @@ class CallWatch final : public EntryWatch {
     const auto lives = [&](const OpenTimes::Thread& thread) {
       return help_.thread_lives == nullptr || help_.thread_lives(pids_.pid(thread.process), thread.tid);
     };
-    for (const OpenTimes::Long& one : calls_.take_overdue(now, lives)) tell(one, "has been", now);
+    for (const OpenTimes::Long& one : calls_.take_overdue(now, lives)) report(one, "has been", now);
     EntryWatch::up_to_date();
   }
 
@@ -116,13 +116,13 @@ class CallWatch final : public EntryWatch {
   static OpenTimes::Thread thread_of(const Entry& entry) { return {entry.process, entry.serial, entry.tid}; }
   void entered(const Entry& entry) override { calls_.begin(thread_of(entry), entry.pc, entry.ticks); }
   void left(const Entry& entry) override {
-    if (const auto one = calls_.end(thread_of(entry), entry.pc, entry.ticks)) tell(*one, "was", entry.ticks);
+    if (const auto one = calls_.end(thread_of(entry), entry.pc, entry.ticks)) report(*one, "was", entry.ticks);
   }
   void lost(uint32_t process, uint32_t serial) override { calls_.lose(process, serial); }
-  void tell(const OpenTimes::Long& one, const char* was, uint64_t ticks) {
-    help_.tell({fmt::format("{}: thread {} of process {} {} in it for {}", text_, one.thread.tid,
-                            pids_.pid(one.thread.process), was, time_text(one.ticks, help_.ticks_per_ns)),
-                ticks});
+  void report(const OpenTimes::Long& one, const char* was, uint64_t ticks) {
+    help_.report({fmt::format("{}: thread {} of process {} {} in it for {}", text_, one.thread.tid,
+                              pids_.pid(one.thread.process), was, time_text(one.ticks, help_.ticks_per_ns)),
+                  ticks});
   }
 
   std::string text_;

@@ -2,7 +2,7 @@
 // rss > SIZE, live > SIZE, crash.
 //
 // Chunks of different threads come in any order within the collector's interval (20 ms) and beyond: a free may come
-// before its allocation, and an older block at an address after a newer one. Times tell which is which.
+// before its allocation, and an older block at an address after a newer one. Times report which is which.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class RssWatch final : public ForwardingObserver {
   void look(Watched& one, uint64_t now) {
     const auto bytes = help_.resident_bytes(one.pid);
     if (bytes && one.threshold.is_crossed(*bytes))
-      help_.tell({fmt::format("{}: process {} has {} in memory", condition_.text, one.pid, size_text(*bytes)), now});
+      help_.report({fmt::format("{}: process {} has {} in memory", condition_.text, one.pid, size_text(*bytes)), now});
   }
 
   SnapshotCondition condition_;
@@ -147,7 +147,7 @@ class LiveWatch final : public RecordWatch {
     }
     heap.bytes += block.bytes;
     if (heap.threshold.is_crossed(heap.bytes))
-      tell(thread, fmt::format("has brought the live blocks to {}", size_text(heap.bytes)), ticks);
+      report(thread, fmt::format("has brought the live blocks to {}", size_text(heap.bytes)), ticks);
     if (heap.blocks.size() > kMostBlocks) give_up(heap);
   }
 
@@ -198,8 +198,9 @@ class CrashWatch final : public ForwardingObserver {
   }
   void ended(const ProcessEnd& end) override {
     if (end.how == EndKind::kSignaled && !is_asked_for(end.code))
-      help_.tell({fmt::format("{}: process {} was ended by {}", condition_.text, pids_.pid(end.number), name(end.code)),
-                  end.end_ticks});
+      help_.report(
+          {fmt::format("{}: process {} was ended by {}", condition_.text, pids_.pid(end.number), name(end.code)),
+           end.end_ticks});
     pids_.ended(end.number);
     ForwardingObserver::ended(end);
   }

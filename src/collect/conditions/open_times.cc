@@ -24,7 +24,7 @@ std::optional<OpenTimes::Long> OpenTimes::end(const Thread& thread, uint64_t key
   const Open ended = *one;
   open.erase(std::prev(one.base()), open.end());
   if (open.empty()) threads_.erase(found);
-  if (ended.is_told || ticks < ended.begin || ticks - ended.begin <= most_ticks_) return {};
+  if (ended.is_reported || ticks < ended.begin || ticks - ended.begin <= most_ticks_) return {};
   return Long{thread, key, ticks - ended.begin};
 }
 
@@ -40,7 +40,7 @@ std::vector<OpenTimes::Long> OpenTimes::take_overdue(uint64_t now, const std::fu
     State& state = at->second;
     const Thread thread{static_cast<uint32_t>(at->first >> 32), static_cast<uint32_t>(at->first), state.tid};
     const auto is_overdue = [&](const Open& one) {
-      return !one.is_told && now > one.begin && now - one.begin > most_ticks_;
+      return !one.is_reported && now > one.begin && now - one.begin > most_ticks_;
     };
     const bool any = std::any_of(state.open.begin(), state.open.end(), is_overdue);
     if (any && !lives(thread)) {
@@ -49,7 +49,7 @@ std::vector<OpenTimes::Long> OpenTimes::take_overdue(uint64_t now, const std::fu
     }
     for (Open& one : state.open) {
       if (!any || !is_overdue(one)) continue;
-      one.is_told = true;
+      one.is_reported = true;
       all.push_back({thread, one.key, now - one.begin});
     }
     ++at;

@@ -2,7 +2,7 @@
 // OpenTimes: what threads are in, since when: waits, spans, calls; and which of these take longer than a limit.
 //
 // Why while they are open, too: what never ends (a deadlock, a hang) is what one waits for most.
-// Invariant: each is told at most once; threads in nothing take no memory.
+// Invariant: each is reported at most once; threads in nothing take no memory.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class OpenTimes {
   explicit OpenTimes(uint64_t most_ticks) : most_ticks_(most_ticks) {}
 
   void begin(const Thread& thread, uint64_t key, uint64_t ticks);
-  // The innermost of that key, and all in it. Returns it if it took too long, and was not told yet.
+  // The innermost of that key, and all in it. Returns it if it took too long, and was not reported yet.
   std::optional<Long> end(const Thread& thread, uint64_t key, uint64_t ticks);
   // An end may be missing from here on.
   void lose(uint32_t process, uint32_t serial);
@@ -42,7 +42,7 @@ class OpenTimes {
  private:
   struct Open {
     uint64_t key, begin;
-    bool is_told;
+    bool is_reported;
   };
   struct State {
     uint32_t tid = 0;

@@ -70,8 +70,8 @@ class RecordWatch : public ForwardingObserver {
   virtual void forget(uint32_t process) = 0;
 
   // `how`: "waited 120 ms for a lock".
-  void tell(const OpenTimes::Thread& thread, const std::string& how, uint64_t ticks) {
-    help_.tell(
+  void report(const OpenTimes::Thread& thread, const std::string& how, uint64_t ticks) {
+    help_.report(
         {fmt::format("{}: thread {} of process {} {}", condition_.text, thread.tid, pids_.pid(thread.process), how),
          ticks});
   }

@@ -41,8 +41,8 @@ void SiteWatch::learn(OfProcess& known, Site site) {
     one.record.payload = one.payload.data();
     if (one.record.as<penna_point>().site != id)
       others.push_back(std::move(one));
-    else if (const auto& told = known.sites[id])
-      pass(one.thread, *told, one.record);
+    else if (const auto& described = known.sites[id])
+      pass(one.thread, *described, one.record);
   }
   known.waiting = std::move(others);
 }
@@ -69,7 +69,7 @@ class PointWatch final : public SiteWatch {
       decode_arguments(&site, record, decoded_);
       if (decoded_.malformed || !condition_.where->holds(*condition_.where->places_in(site), decoded_)) return;
     }
-    tell(thread, fmt::format("passed {}:{}", site.provider, site.name), record.time);
+    report(thread, fmt::format("passed {}:{}", site.provider, site.name), record.time);
   }
 
   DecodedPoint decoded_;

@@ -33,7 +33,7 @@ class SetFilters {
   SetFilters(Collector& collector, Chooser chooser) : collector_(&collector), chooser_(std::move(chooser)) {}
 
   // `recorded`: kinds of event, as bits. Returns to how many points that are known so far a new condition applies;
-  // kUnknown: that could not be told.
+  // kUnknown: that is not known.
   static constexpr uint32_t kUnknown = UINT32_MAX;
   Result<uint32_t> change(bool on, FilterKind kind, const std::string& text, uint32_t recorded);
 

@@ -39,7 +39,7 @@ class CtfExport {
   // What a thread lost after its last event is in no event, only in its process's sums.
   bool finish() {
     const uint64_t sum = summarize(recording_).total_lost();
-    writer_.lost(sum - std::min(sum, told_));
+    writer_.lost(sum - std::min(sum, attributed_));
     return writer_.finish();
   }
   std::string metadata() const { return writer_.metadata(); }
@@ -102,7 +102,7 @@ class CtfExport {
       case LineKind::kBlocked: return writer_.number("duration_ns", words_.duration_ns(line));
       case LineKind::kLost:
         writer_.lost(lost_events(line));
-        told_ += lost_events(line);
+        attributed_ += lost_events(line);
         return writer_.number("size", lost_events(line));
       default: return name_and_address(line);
     }
@@ -143,8 +143,8 @@ class CtfExport {
   EventWords words_;
   CtfWriter writer_;
   DecodedPoint decoded_;
-  uint64_t last_ = 0;  // time
-  uint64_t told_ = 0;  // events lost
+  uint64_t last_ = 0;        // time
+  uint64_t attributed_ = 0;  // events lost
 };
 
 }  // namespace

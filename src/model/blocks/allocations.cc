@@ -123,22 +123,22 @@ StackOfProcess Allocations::first_like(uint32_t process, uint32_t stack) const {
   return options_.same == nullptr ? StackOfProcess{process, stack} : options_.same->first_like(process, stack);
 }
 
-uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
-  const auto [known, is_unknown] = numbers_.try_emplace(pair_key(event.process, told.stack), next_number_);
+uint32_t Allocations::slot_of(const Event& event, const BlockRecord& record) {
+  const auto [known, is_unknown] = numbers_.try_emplace(pair_key(event.process, record.stack), next_number_);
   uint32_t slot = known->second, context = 0;
-  const StackOfProcess own{event.process, told.stack};
+  const StackOfProcess own{event.process, record.stack};
   StackOfProcess stack = own;
   bool is_new = is_unknown;
-  if (is_new) stack = first_like(event.process, told.stack);
+  if (is_new) stack = first_like(event.process, record.stack);
   if (stack != own) {
     const auto [first, added] = numbers_.try_emplace(pair_key(stack.process, stack.stack), next_number_);
     slot = first->second;
     is_new = added;
-    numbers_.insert_or_assign(pair_key(event.process, told.stack), slot);
+    numbers_.insert_or_assign(pair_key(event.process, record.stack), slot);
   }
   next_number_ += is_new;
   if (options_.context || options_.by_kind) {
-    context = options_.by_kind ? block_kind(told) : options_.context(event);
+    context = options_.by_kind ? block_kind(record) : options_.context(event);
     auto [found, added] = slots_.try_emplace(pair_key(slot, context), static_cast<uint32_t>(stacks_.size()));
     slot = found->second;
     is_new = added;
@@ -221,19 +221,19 @@ void Allocations::report_live(uint32_t process, uint64_t time) {
     options_.observer->on_live(process, time, totals_[process].live_bytes, totals_[process].live_blocks);
 }
 
-void Allocations::allocated(const Event& event, const BlockRecord& told) {
+void Allocations::allocated(const Event& event, const BlockRecord& record) {
   settle(event.thread);
   LastOfThread& last = threads_[event.thread];
   last.freed = Freed::kNothing;
   HeapTotals& totals = totals_[event.process];
-  HeapBlock block{told.size, event.time, kNoSlot, event.thread, last.allocations++};
-  const SampleWeight weight = scale_.weigh(told.size);
+  HeapBlock block{record.size, event.time, kNoSlot, event.thread, last.allocations++};
+  const SampleWeight weight = scale_.weigh(record.size);
   const bool counts =
       takes_thread(recording_, event.thread) &&
-      (options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, told));
-  if (counts) block.slot = slot_of(event, told);
-  if (options_.unmatched != nullptr) options_.unmatched->allocated(event.process, told.address);
-  add_live(event, told.address, block);
+      (options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, record));
+  if (counts) block.slot = slot_of(event, record);
+  if (options_.unmatched != nullptr) options_.unmatched->allocated(event.process, record.address);
+  add_live(event, record.address, block);
   if (!counts) {
     totals.left_out += weight.blocks;
     return;
@@ -243,8 +243,8 @@ void Allocations::allocated(const Event& event, const BlockRecord& told) {
   stacks_[block.slot].bytes += weight.bytes;
   totals.allocations += weight.blocks;
   totals.bytes += weight.bytes;
-  totals.allocations_by_family[family_of(told)] += weight.blocks;
-  if (told.stack == 0) totals.unknown_stacks += weight.blocks;
+  totals.allocations_by_family[family_of(record)] += weight.blocks;
+  if (record.stack == 0) totals.unknown_stacks += weight.blocks;
   if (options_.observer != nullptr) options_.observer->on_allocated(event, block);
 }
 
@@ -309,30 +309,31 @@ void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_te
 }
 
 // mremap maps what it has just unmapped: same kind, and not temporary.
-void Allocations::mapped(const Event& event, BlockRecord& told) {
-  if (told.size == 0) return;
+void Allocations::mapped(const Event& event, BlockRecord& record) {
+  if (record.size == 0) return;
   LastOfThread& last = threads_[event.thread];
-  if (told.family == PENNA_MAP_MREMAP) {
-    told.flags = last.freed == Freed::kOwn ? last.flags : kMapOfUnknown;
+  if (record.family == PENNA_MAP_MREMAP) {
+    record.flags = last.freed == Freed::kOwn ? last.flags : kMapOfUnknown;
     if (last.freed == Freed::kOwn && last.temporary) note_temporary(last, event.thread, false);
   }
-  const uint64_t end = MappedRanges::end_of(told.address, told.size);
-  told.size = end - told.address;
+  const uint64_t end = MappedRanges::end_of(record.address, record.size);
+  record.size = end - record.address;
   MappedRanges& ranges = ranges_[event.process];
-  ranges.take(told.address, end, [&](const MappedPart& part) { take_part(event, part, false); });
-  ranges.add(told.address, end, told.flags);
-  allocated(event, told);
+  ranges.take(record.address, end, [&](const MappedPart& part) { take_part(event, part, false); });
+  ranges.add(record.address, end, record.flags);
+  allocated(event, record);
 }
 
-void Allocations::unmapped(const Event& event, const BlockRecord& told) {
+void Allocations::unmapped(const Event& event, const BlockRecord& record) {
   LastOfThread& last = threads_[event.thread];
   last.freed = Freed::kNothing;
-  ranges_[event.process].take(told.address, MappedRanges::end_of(told.address, told.size), [&](const MappedPart& part) {
-    take_part(event, part, true);
-    last.freed = Freed::kOwn;
-    last.flags = part.flags;
-  });
-  if (last.freed == Freed::kNothing) freed_unknown(event, told);
+  ranges_[event.process].take(record.address, MappedRanges::end_of(record.address, record.size),
+                              [&](const MappedPart& part) {
+                                take_part(event, part, true);
+                                last.freed = Freed::kOwn;
+                                last.flags = part.flags;
+                              });
+  if (last.freed == Freed::kNothing) freed_unknown(event, record);
 }
 
 // Part of a mapping has gone: unmapped, or replaced by another mapping.

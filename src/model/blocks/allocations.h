@@ -182,17 +182,17 @@ class Allocations {
     bool is_reported = true;  // kOwn: reported to the observer
   };
   void visit(const Event& event, BlockRecord& block);
-  void mapped(const Event& event, BlockRecord& told);
-  void unmapped(const Event& event, const BlockRecord& told);
+  void mapped(const Event& event, BlockRecord& record);
+  void unmapped(const Event& event, const BlockRecord& record);
   void take_part(const Event& event, const MappedPart& part, bool by_unmap);
   void note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary);
-  void allocated(const Event& event, const BlockRecord& told);
+  void allocated(const Event& event, const BlockRecord& record);
   void settle(uint32_t thread);
   void report_live(uint32_t process, uint64_t time);
   void freed(const Event& event, const BlockRecord& free);
   void freed_unknown(const Event& event, const BlockRecord& free);
   void undo_free(const Event& event, uint64_t address);
-  uint32_t slot_of(const Event& event, const BlockRecord& told);
+  uint32_t slot_of(const Event& event, const BlockRecord& record);
   StackOfProcess first_like(uint32_t process, uint32_t stack) const;
   void end_processes(uint64_t time);
   void set_ended(uint32_t process, bool ended);

@@ -3,7 +3,7 @@
 //
 // Usage:  for_each_event(recording, filter, [&](const Event& event) { switch (event.record.kind) {...} });
 // A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls in
-// batches, which is what makes call analyses fast; it sees the same calls. One with a foresee(event) is told of some
+// batches, which is what makes call analyses fast; it sees the same calls. One with a foresee(event) is shown some
 // events a little earlier, in the order of their thread. One pass, one decoded chunk (64 KiB) per
 // thread being merged: a thread is opened when its first event is due, and closed after its last.
 // Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a

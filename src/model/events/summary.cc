@@ -97,18 +97,18 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   summary.end_text = process.end ? end_text(*process.end) : "unknown";
 
   Span span;
-  EventCounts told{};
+  EventCounts attributed{};
   for (uint32_t thread : process.threads) {
     add_to(summary.events, threads[thread].events);
     summary.calls += threads[thread].calls;
-    add_to(told, threads[thread].lost);
+    add_to(attributed, threads[thread].lost);
     if (threads[thread].chunks != 0) span.add(threads[thread].first_time, threads[thread].last_time);
   }
   // The process's own count covers what its threads reported, and what they could no longer report.
-  raise_to(summary.lost, told.data());
+  raise_to(summary.lost, attributed.data());
   raise_to(summary.lost, process.health.lost.data());
-  for (size_t i = 0; i < told.size(); ++i)
-    summary.unattributed_lost = add_counts(summary.unattributed_lost, summary.lost[i] - told[i]);
+  for (size_t i = 0; i < attributed.size(); ++i)
+    summary.unattributed_lost = add_counts(summary.unattributed_lost, summary.lost[i] - attributed[i]);
   const uint64_t start = process.process.start_ticks;
   if (start != 0) span.add(start, start);
   if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
@@ -124,10 +124,10 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
 
 // Whether the process's threads reported all of the time that it waited for room.
 bool all_blocked_attributed(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
-  uint64_t told = 0, counted = process.health.blocked_ticks;
+  uint64_t attributed = 0, counted = process.health.blocked_ticks;
   if (process.end) counted = std::max(counted, process.end->counters.blocked_ticks);
-  for (uint32_t thread : process.threads) told += threads[thread].blocked_ticks;
-  return told >= counted;
+  for (uint32_t thread : process.threads) attributed += threads[thread].blocked_ticks;
+  return attributed >= counted;
 }
 
 }  // namespace
@@ -223,10 +223,10 @@ Summary summarize(const Recording& recording) {
   for (uint32_t i = 0; i < recording.processes().size(); ++i) {
     auto& process = summary.processes.emplace_back(summarize_process(recording, i, summary.threads));
     process.parent = parents[i];
-    const bool told = all_blocked_attributed(recording.processes()[i], summary.threads);
+    const bool attributed = all_blocked_attributed(recording.processes()[i], summary.threads);
     for (uint32_t thread : recording.processes()[i].threads) {
       ThreadSummary& of_thread = summary.threads[thread];
-      of_thread.blocked_known = of_thread.has_health && (told || of_thread.blocked_ticks != 0);
+      of_thread.blocked_known = of_thread.has_health && (attributed || of_thread.blocked_ticks != 0);
     }
     add_to(summary.events, process.events);
     summary.calls += process.calls;

@@ -24,8 +24,8 @@ std::vector<Missing> missing_events(const HealthReport& health, penna_event_clas
     if ((health.missed_by_notes[i] >> of & 1) == 0) continue;
     if (!all_processes && health.missed_by_notes[i] == kNoteOfAllClasses) continue;
     // Bits may outlive their sentence if the file was full.
-    const bool told = i < health.notes.size();
-    list.push_back({told ? health.notes[i] : "notes on what is not recorded found no room in the file", true,
+    const bool is_stored = i < health.notes.size();
+    list.push_back({is_stored ? health.notes[i] : "notes on what is not recorded found no room in the file", true,
                     fewer && health.is_half(i)});
   }
   return list;

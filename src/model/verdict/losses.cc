@@ -18,16 +18,9 @@ struct Cause {
 
 // In the order of penna_loss.
 constexpr Cause kCauses[PENNA_LOSS_COUNT] = {
-    {PENNA_CALLS,
-     "as there were more caller/function pairs than can be tracked: choose fewer functions (-F), or without "
-     "--libcalls"},
-    {PENNA_CALLS,
-     "as the code of their functions does not show where the return address is: build it with -pg -mfentry, or "
-     "-finstrument-functions"},
-    {PENNA_CALLS,
-     "whose ends were not seen: an exception left them through an unwinder that does not show at which frame it is"},
-    {PENNA_ALLOC, "as they were in more memory pools than can be distinguished (256)"},
-    {PENNA_ALLOC, "as more sampled blocks were live than can be remembered: record with a larger --sample-bytes"},
+#define PENNA_LOSS(number, name, event_class, key, meaning, text) {PENNA_##event_class, text},
+#include "penna/losses.inc"
+#undef PENNA_LOSS
 };
 
 bool any(const EventCounts& counts) {

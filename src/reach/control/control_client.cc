@@ -80,7 +80,7 @@ Result<SwitchedPoints> read_answer(const std::string& answer) {
   return counts;
 }
 
-Result<> tell(const Recorder& recorder, const char* what) {
+Result<> order(const Recorder& recorder, const char* what) {
   const std::string answer = PENNA_TRY(ask(recorder.control, fmt::format("{} {} all", what, recorder.asked_pid)));
   PENNA_TRY(read_answer(answer));
   return ok();
@@ -148,7 +148,7 @@ Result<std::string> change_filter(const Recorder& recorder, bool on, const SetFi
   return fmt::format("{} set: what does not meet it from now on is not recorded", name);
 }
 
-Result<> take_snapshot(const Recorder& recorder) { return tell(recorder, "snapshot"); }
-Result<> stop_recording(const Recorder& recorder) { return tell(recorder, "stop"); }
+Result<> take_snapshot(const Recorder& recorder) { return order(recorder, "snapshot"); }
+Result<> stop_recording(const Recorder& recorder) { return order(recorder, "stop"); }
 
 }  // namespace penna

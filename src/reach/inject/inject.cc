@@ -106,13 +106,13 @@ Result<> Inject::start_surgeon() {
 
 // If it cannot be recorded it still runs.
 bool Inject::start_program(CarrierError* error) {
-  const auto tell = [&](char what) {
-    const auto answer = surgeon_->tell({what, pid(), {}}, serve_);
+  const auto request = [&](char what) {
+    const auto answer = surgeon_->request({what, pid(), {}}, serve_);
     return answer ? *answer : answer.error().text;
   };
-  std::string trouble = tell(kWatch);
+  std::string trouble = request(kWatch);
   launched_->begin();
-  if (trouble.empty()) trouble = tell(kBringIn);
+  if (trouble.empty()) trouble = request(kBringIn);
   if (!launched_->has_begun(error)) return false;
   if (!trouble.empty()) refused_.push_back(std::move(trouble));
   return true;
@@ -124,7 +124,7 @@ bool Inject::start(CarrierError* error) {
   if (const auto started = start_surgeon(); !started) return *error = {kOurTrouble, started.error().text}, false;
   std::vector<Process> recorded;
   for (Process& process : processes_) {
-    const auto trouble = surgeon_->tell({kBringIn, process.pid}, serve_);
+    const auto trouble = surgeon_->request({kBringIn, process.pid}, serve_);
     if (trouble && trouble->empty())
       recorded.push_back(std::move(process));
     else
@@ -157,13 +157,13 @@ int Inject::wait() {
 }
 
 Result<Restored> Inject::give_back(pid_t pid) const {
-  return parse_restored(PENNA_TRY(surgeon_->tell({kGiveBack, pid}, serve_)));
+  return parse_restored(PENNA_TRY(surgeon_->request({kGiveBack, pid}, serve_)));
 }
 
 Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
   const Surgeon::Order order{
       kCall, pid, {code.entry.number(), code.end.number(), code.stack_top.number(), code.channel}};
-  const std::string trouble = PENNA_TRY(surgeon_->tell(order, {}));
+  const std::string trouble = PENNA_TRY(surgeon_->request(order, {}));
   if (!trouble.empty()) return Error{trouble};
   return ok();
 }

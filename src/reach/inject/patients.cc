@@ -97,7 +97,7 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
 // Maps the agent's memory, where no dynamic linker would. Returns words that follow "process N "; empty: success.
 std::string map_standalone(const Target& target, BorrowedThread& thread, Start* start) {
   start->frames = map_frames(thread, *target.standalone, memory_ranges(target.pid));
-  if (start->frames == 0 && target.standalone->told.frame_bytes != 0)
+  if (start->frames == 0 && target.standalone->facts.frame_bytes != 0)
     return "has no free memory near its code for its unwind information";
   int made = -1;
   std::string trouble = make_agent_file(target, thread, start, &made);

@@ -113,7 +113,7 @@ Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& lo
                       },
                       [made] { (void)end_copy(*made); }});
   if (!surgeon) return surgeon.error();
-  const std::string answer = PENNA_TRY(surgeon->tell({kMakeCopy, pid}, {}));
+  const std::string answer = PENNA_TRY(surgeon->request({kMakeCopy, pid}, {}));
   if (answer.empty() || answer[0] != kMade) {
     if (!answer.empty()) *trouble = static_cast<Trouble>(answer[0]);
     return Error{answer.substr(std::min<size_t>(answer.size(), 1))};
@@ -130,7 +130,7 @@ Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& lo
 
 Result<> ProcessCopy::end() {
   if (std::exchange(pid_, -1) < 0) return ok();
-  const std::string trouble = PENNA_TRY(surgeon_->tell({kEndCopy, 0}, {}));
+  const std::string trouble = PENNA_TRY(surgeon_->request({kEndCopy, 0}, {}));
   if (!trouble.empty()) return Error{trouble};
   return ok();
 }

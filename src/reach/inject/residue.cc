@@ -174,14 +174,14 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
     if (header.p_type == PT_TLS) thread_image = bytes_of(file, header);
   if (!is_standalone && (!offset || *offset <= 0 || thread_image.empty()))
     return Error{fmt::format("process {} does not say where the agent's thread-local variables are", pid)};
-  const uint64_t told_at = is_standalone ? RemoteSymbols(memory, residue.agent).find("penna_agent_standalone") : 0;
+  const uint64_t facts_at = is_standalone ? RemoteSymbols(memory, residue.agent).find("penna_agent_standalone") : 0;
   return journal.while_unused(
       [&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& now) -> std::string {
         if (memory.word(now.in_linker) != 0) return "loading a library";
         std::vector<Pristine> parts = variables_of(memory, residue.agent, file);
         keep(now.real, now.real_bytes, &parts);
         keep(residue.attachment_at, 8, &parts);
-        if (told_at != 0) keep(told_at, sizeof(penna_standalone), &parts);
+        if (facts_at != 0) keep(facts_at, sizeof(penna_standalone), &parts);
         keep(now.link_count_at, 4, &parts);
         keep(now.links, now.trampoline_bytes / PENNA_TRAMPOLINE_BYTES * PENNA_LINK_BYTES, &parts);
         for (const Pristine& part : parts)

@@ -136,7 +136,7 @@ RemoteLibrary standalone_library(const RemoteMemory& memory, uint64_t base) {
 // (near_ranges.h).
 uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, const std::vector<MemoryRange>& ranges) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kHeapRoom = 256 << 20, kStep = 1 << 20, kLowest = 64 << 10;
-  const uint64_t bytes = page_up(program.told.frame_bytes), start = program.told.program;
+  const uint64_t bytes = page_up(program.facts.frame_bytes), start = program.facts.program;
   if (bytes == 0) return 0;
   const auto is_free = [&](uint64_t at) {
     return std::none_of(ranges.begin(), ranges.end(),
@@ -146,7 +146,7 @@ uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, co
   for (uint64_t below = bytes + kAgentPage; below < kReach && below + kLowest < start; below += kStep)
     places.push_back(start - below);
   for (uint64_t above = kHeapRoom; above < kReach; above += kStep)
-    places.push_back(page_up(program.told.program_end) + above);
+    places.push_back(page_up(program.facts.program_end) + above);
   int tries = 4;
   for (const uint64_t at : places) {
     if (!is_free(at)) continue;
@@ -163,17 +163,17 @@ bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const 
   const RemoteSymbols symbols(memory, standalone_library(memory, base));
   const uint64_t alone_at = symbols.find("penna_agent_standalone"), list_at = symbols.find("penna_agent_symbols");
   if (alone_at == 0 || list_at == 0) return false;
-  penna_standalone told = program.told;
+  penna_standalone facts = program.facts;
   const auto before = memory.get<penna_standalone>(alone_at);
   // The agent was attached here before.
-  if (frames == 0 && told.frame_bytes != 0) {
-    if (!before || before->frame_bytes != told.frame_bytes) return false;
-    told.frames = before->frames;
+  if (frames == 0 && facts.frame_bytes != 0) {
+    if (!before || before->frame_bytes != facts.frame_bytes) return false;
+    facts.frames = before->frames;
   }
   if (frames != 0) {
     const std::string table = frames_at(program, frames);
     if (!memory.write(frames, table.data(), table.size())) return false;
-    told.frames = frames;
+    facts.frames = frames;
   }
   constexpr uint32_t kMostSymbols = 1000;
   for (uint32_t i = 0; i < kMostSymbols; ++i) {
@@ -183,7 +183,7 @@ bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const 
     one->address = program.function(std::string(one->name, strnlen(one->name, sizeof one->name)));
     if (!memory.write(list_at + i * sizeof *one, &*one, sizeof *one)) return false;
   }
-  return memory.write(alone_at, &told, sizeof told);
+  return memory.write(alone_at, &facts, sizeof facts);
 }
 
 }  // namespace penna

@@ -46,9 +46,9 @@ bool is_birth(int event) {
   return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
 }
 
-pid_t told_by_event(pid_t thread) {
-  unsigned long told = 0;
-  return traced(PTRACE_GETEVENTMSG, thread, 0, reinterpret_cast<uintptr_t>(&told)) ? static_cast<pid_t>(told) : 0;
+pid_t pid_of_event(pid_t thread) {
+  unsigned long pid = 0;
+  return traced(PTRACE_GETEVENTMSG, thread, 0, reinterpret_cast<uintptr_t>(&pid)) ? static_cast<pid_t>(pid) : 0;
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void StartWatch::handle(int socket, pid_t thread, int status) {
   const Stop stop{WSTOPSIG(status), status >> 16};
   if (stop.event == PTRACE_EVENT_EXEC) {
     // If another thread than the first execs, it takes over the first one's id.
-    const auto before = starts_.find(told_by_event(thread));
+    const auto before = starts_.find(pid_of_event(thread));
     const auto& its = before != starts_.end() ? before : found;
     const uint64_t number = its != starts_.end() ? its->second : 0;
     if (its != starts_.end()) starts_.erase(its);
@@ -126,7 +126,7 @@ void StartWatch::handle(int socket, pid_t thread, int status) {
 
 // The child becomes the program; the parent is not needed any more.
 void StartWatch::follow_child(int socket, pid_t parent) {
-  const pid_t child = told_by_event(parent);
+  const pid_t child = pid_of_event(parent);
   starts_[child] = starts_[parent];
   starts_.erase(parent);
   traced(PTRACE_DETACH, parent, 0, 0);

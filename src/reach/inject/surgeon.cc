@@ -87,7 +87,7 @@ Result<Surgeon> Surgeon::start(Work work) {
 
 bool Surgeon::is_orphan() { return g_recorder != 0 && ::getppid() != g_recorder; }
 
-Result<std::string> Surgeon::tell(const Order& order, const std::function<void(int also)>& serve) const {
+Result<std::string> Surgeon::request(const Order& order, const std::function<void(int also)>& serve) const {
   const Error gone{"Penna's helper process was killed; try again"};
   if (!send(order)) return gone;
   while (!is_readable(socket_.get(), serve ? 0 : -1))

@@ -41,8 +41,8 @@ class Surgeon {
   pid_t pid() const { return pid_; }
   // Returns the answer; meanwhile `serve` is called repeatedly, as the process that is being changed may wait for our
   // answer to its agent (Carrier::serve_by). Error: the surgeon is gone.
-  Result<std::string> tell(const Order& order, const std::function<void(int also)>& serve) const;
-  // tell() in two steps. Also what the surgeon says by itself is received, in the order in which it was said; false:
+  Result<std::string> request(const Order& order, const std::function<void(int also)>& serve) const;
+  // request() in two steps. Also what the surgeon says by itself is received, in the order in which it was said; false:
   // it is gone. receive() waits.
   bool send(const Order& order) const;
   bool receive(std::string* text) const;

@@ -37,9 +37,9 @@ BorrowedCode find_code(const Target& target) {
 Result<Target> examine_standalone(Target target, const RemoteLibrary& program) {
   target.standalone = PENNA_TRY(examine_standalone_program(target.pid, target.memory, program));
   target.libraries.push_back(program);
-  target.libraries.back().bias = target.standalone->told.bias;
+  target.libraries.back().bias = target.standalone->facts.bias;
   target.libc = &target.libraries.back();
-  target.needs.tid_at = static_cast<uint32_t>(target.standalone->told.tid_at);
+  target.needs.tid_at = static_cast<uint32_t>(target.standalone->facts.tid_at);
   target.system_code = code_of(target.memory, *target.libc);
   target.code = find_code(target);
   if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not recognize"};

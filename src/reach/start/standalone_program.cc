@@ -122,10 +122,10 @@ std::string make_frames(const ElfFile& file, uint64_t bias) {
 
 Result<> find_frames(const ElfFile& file, StandaloneProgram* program) {
   for (const GElf_Phdr& segment : file.segments())
-    if (segment.p_type == PT_GNU_EH_FRAME) return program->told.frames = segment.p_vaddr + program->told.bias, ok();
-  program->made_frames = make_frames(file, program->told.bias);
+    if (segment.p_type == PT_GNU_EH_FRAME) return program->facts.frames = segment.p_vaddr + program->facts.bias, ok();
+  program->made_frames = make_frames(file, program->facts.bias);
   if (program->made_frames.empty()) return Error{"has no unwind information (.eh_frame)"};
-  program->told.frame_bytes = kHeadBytes + (program->made_frames.size() - kHeadBytes) / 2;
+  program->facts.frame_bytes = kHeadBytes + (program->made_frames.size() - kHeadBytes) / 2;
   return ok();
 }
 
@@ -161,35 +161,35 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
   const Symbols symbols = symbols_of(*file);
   const LibcPlaces places = PENNA_TRY(find_places(*file, symbols));
   StandaloneProgram program;
-  penna_standalone& told = program.told;
-  told.tid_at = places.tid_at;
-  told.errno_at = places.errno_at;
-  told.phdrs = library.phdrs;
-  told.phdr_count = library.phdr_count;
+  penna_standalone& facts = program.facts;
+  facts.tid_at = places.tid_at;
+  facts.errno_at = places.errno_at;
+  facts.phdrs = library.phdrs;
+  facts.phdr_count = library.phdr_count;
   // The file's own headers give the bias even if there is no PT_PHDR.
-  told.bias = library.phdrs - file->header().e_phoff;
+  facts.bias = library.phdrs - file->header().e_phoff;
   constexpr uint64_t kPage = 4096;
-  told.program = UINT64_MAX;
+  facts.program = UINT64_MAX;
   for (const AddressRange& range : file->load_ranges()) {
-    told.program = std::min(told.program, range.begin & ~(kPage - 1));
-    told.program_end = std::max(told.program_end, range.end);
+    facts.program = std::min(facts.program, range.begin & ~(kPage - 1));
+    facts.program_end = std::max(facts.program_end, range.end);
   }
-  told.bias -= told.program;
-  told.program += told.bias;
-  told.program_end += told.bias;
-  told.vdso = auxiliary_value(pid, AT_SYSINFO_EHDR);
-  told.stack_end = start_of_stack(pid);
+  facts.bias -= facts.program;
+  facts.program += facts.bias;
+  facts.program_end += facts.bias;
+  facts.vdso = auxiliary_value(pid, AT_SYSINFO_EHDR);
+  facts.stack_end = start_of_stack(pid);
   // The inner one is usually a part of the outer one.
   for (const char* name : {"__malloc_arena_thread_freeres", "tcache_thread_shutdown"})
     if (const GElf_Sym* const symbol = symbols.find(name)) {
-      told.cache_end = symbol->st_value + told.bias;
-      told.cache_end_bytes = symbol->st_size;
+      facts.cache_end = symbol->st_value + facts.bias;
+      facts.cache_end_bytes = symbol->st_size;
     }
-  if (!has_header(memory, told.program) || told.stack_end == 0) return Error{"has an unknown memory layout"};
+  if (!has_header(memory, facts.program) || facts.stack_end == 0) return Error{"has an unknown memory layout"};
   PENNA_TRY(find_frames(*file, &program));
   for (const auto& [name, symbol] : symbols.all) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    const uint64_t start = symbol.st_value + told.bias;
+    const uint64_t start = symbol.st_value + facts.bias;
     program.functions.emplace(name, start);
     if (name.starts_with("_Unwind_")) program.unwinder.push_back({start, start + symbol.st_size});
   }

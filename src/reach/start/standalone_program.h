@@ -20,7 +20,7 @@
 namespace penna {
 
 struct StandaloneProgram {
-  penna_standalone told{};                    // except `frames`, the address for `made_frames`
+  penna_standalone facts{};                   // except `frames`, the address for `made_frames`
   std::map<std::string, uint64_t> functions;  // run-time addresses
   std::string
       made_frames;  // table of unwind information for a program without one, except for its address; may be empty

@@ -85,7 +85,7 @@ class ReplayPrinter {
   DecodedPoint point_;
   std::string line_;       // under construction
   bool without_tid_;       // for lack of room
-  bool reported_ = false;  // the user has been told so
+  bool reported_ = false;  // the user has been informed
 };
 
 // Calls and spans whose beginnings and ends do not match, counted line by line.

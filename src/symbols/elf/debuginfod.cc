@@ -3,7 +3,7 @@
 //
 // Why by dlopen: libdebuginfod brings curl and half a hundred libraries, and a tool that nobody asked to use the
 // network should not even be able to. Invariant: without urls in the search this file does nothing at all; with them,
-// every file that was asked for is given or told (debuginfod_failures).
+// every file that was asked for is given or reported (debuginfod_failures).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdlib.h>

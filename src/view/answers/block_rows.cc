@@ -69,11 +69,11 @@ class Lives : public AllocationObserver {
   }
 
   void on_allocated(const Event& event, const HeapBlock& block) override {
-    const BlockRecord told = read_block(event.record);
-    const Place place{block.time, block.size, told.address, block.thread, event.process, told.stack};
+    const BlockRecord record = read_block(event.record);
+    const Place place{block.time, block.size, record.address, block.thread, event.process, record.stack};
     // The free of a realloc is reported when its allocation follows.
     Parting& parting = parting_[event.thread];
-    const bool is_moved = parting.life && parting.event == events_ && told.family == PENNA_FAMILY_REALLOC;
+    const bool is_moved = parting.life && parting.event == events_ && record.family == PENNA_FAMILY_REALLOC;
     Life life;
     if (is_moved) {
       life = std::move(*parting.life);

@@ -3,7 +3,7 @@
 //
 // Why separate from the report, which has sums by stack: a sum says that something leaks, one block's life says how.
 // Invariant: rows and `rows_left_out` add up to the blocks of the heap that meet the request; a block moved by
-// realloc is one block. A free that the recording lacks is told as such.
+// realloc is one block. A free that the recording lacks is shown as such.
 // Memory: that of Allocations and a few times the requested rows.
 #pragma once
 

@@ -18,10 +18,10 @@ std::string path_answer(const Recording& recording, const Summary& all, uint32_t
     history(event, step);
   });
   history.finish(open_ends(recording, all));
-  const ThreadSummary& told = all.threads[thread];
+  const ThreadSummary& known = all.threads[thread];
   // A thread that waited to the end has its last event before that wait.
-  const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
-  const uint64_t begin = std::max(told.first_time, from), end = std::max(begin, std::min(last, to));
+  const uint64_t last = std::max(known.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
+  const uint64_t begin = std::max(known.first_time, from), end = std::max(begin, std::min(last, to));
   std::vector<double> start, duration;
   std::vector<uint32_t> threads;
   std::vector<uint8_t> what;

@@ -37,11 +37,11 @@ constexpr EventKind kEventKinds[] = {{PENNA_CALLS, "calls", "penna record --all-
 // "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. For calls and
 // blocks, it also says what its first row is about.
 void write_sentence(JsonWriter& json, const Table& table) {
-  const bool tells_all = table.key == "locks" || table.key == "points";
+  const bool is_whole = table.key == "locks" || table.key == "points";
   const char* const most = table.key == "calls"                           ? "longest in "
                            : table.key == "alloc" || table.key == "leaks" ? "most by "
                                                                           : nullptr;
-  if (table.rows.empty() || table.title.empty() || (most == nullptr && !tells_all)) return;
+  if (table.rows.empty() || table.title.empty() || (most == nullptr && !is_whole)) return;
   std::string text = table.title, name;
   const TableRow& first = table.rows.front();
   for (size_t i = 0; i < table.columns.size() && i < first.cells.size(); ++i)
@@ -151,7 +151,7 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
   // Needs no event: before the sentences of a large recording, which take as long as reading it.
-  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small() && !data_.told("sentences"))
+  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small() && !data_.kept_answer("sentences"))
     return summary(false);
   // Of a large recording, these take as long as reading it several times: what a person asks for does not wait.
   if (name == "summary" || name == "highlights") {
@@ -223,22 +223,23 @@ std::string Questions::summary(bool whole) {
 
 // What only reading all events can tell.
 std::string Questions::sentences() {
-  if (auto told = data_.told("sentences"); told && is_object(*told)) return *told;
+  if (auto kept_answer = data_.kept_answer("sentences"); kept_answer && is_object(*kept_answer)) return *kept_answer;
   const Result<Report> overview = readers_.make_report({});
   std::string text = sentences_of(overview);
-  if (overview && !data_.is_growing()) data_.keep_told("sentences", text);
+  if (overview && !data_.is_growing()) data_.keep_answer("sentences", text);
   return text;
 }
 
 std::string Questions::highlights() {
   if (!highlights_.empty()) return highlights_;
-  if (auto told = data_.told("highlights"); told && is_object(*told)) return highlights_ = *told;
+  if (auto kept_answer = data_.kept_answer("highlights"); kept_answer && is_object(*kept_answer))
+    return highlights_ = *kept_answer;
   const auto report = [&](const std::string& table, const std::string& sort) {
     return readers_.make_report({table, {}, sort, 1});
   };
   std::string text = highlights_json(penna::highlights(*data_.summary(), report, readers_.read_part));
   if (data_.is_growing()) return text;
-  data_.keep_told("highlights", text);
+  data_.keep_answer("highlights", text);
   highlights_ = text;
   return text;
 }

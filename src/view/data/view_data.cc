@@ -15,10 +15,10 @@ ViewData::ViewData(const Recording& recording, Names& names, TrackOptions option
       names_(names),
       options_(std::move(options)),
       summary_(std::make_shared<const Summary>(summarize(recording))),
-      told_(told_paths(), needs_index() ? identity_of(recording) : 0, options_.told_key) {}
+      answers_(answers_paths(), needs_index() ? identity_of(recording) : 0, options_.answers_key) {}
 
 // Only what is of the whole recording is kept.
-std::vector<std::string> ViewData::told_paths() const {
+std::vector<std::string> ViewData::answers_paths() const {
   return needs_index() && reads_all(recording_) ? options_.index_paths : std::vector<std::string>();
 }
 
@@ -60,7 +60,7 @@ void ViewData::make() {
                            renewed_ != 0,
                            options_.spans_of_leaf};
   Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, *summary_, making);
-  if (made) told_.index_is_made();
+  if (made) answers_.index_is_made();
   const std::lock_guard hold(mutex_);
   if (made)
     index_ = std::move(*made);
@@ -73,15 +73,15 @@ void ViewData::make() {
 
 // Reports progress until it is made.
 void ViewData::watch() {
-  uint64_t told = 0;
+  uint64_t reported = 0;
   std::unique_lock hold(mutex_);
   while (!changed_.wait_for(hold, std::chrono::milliseconds(200), [this] { return is_made_; })) {
     const uint64_t events = events_;
-    options_.step(events - told);
-    told = events;
+    options_.step(events - reported);
+    reported = events;
   }
   hold.unlock();
-  options_.step(events_ - told);
+  options_.step(events_ - reported);
   options_.done();
   if (!sentence_.empty()) options_.say(sentence_);
 }

@@ -20,7 +20,7 @@
 #include "model/events/summary.h"
 #include "model/names/names.h"
 #include "view/data/view_source.h"
-#include "view/tracks/told_texts.h"
+#include "view/tracks/kept_answers.h"
 #include "view/tracks/view_index.h"
 
 namespace penna {
@@ -32,7 +32,7 @@ struct TrackOptions {
   std::function<void()> done = [] {};
   std::function<void(const std::string&)> say = [](const std::string&) {};  // a sentence to the user
   std::vector<std::string> index_paths = {};                                // IndexMaking::paths
-  std::string told_key = {};  // what texts depend on besides the recording (told_texts.h); empty: none are kept
+  std::string answers_key = {};  // what texts depend on besides the recording (kept_answers.h); empty: none are kept
   static constexpr uint64_t kMostInMemory = 2'000'000;
   uint64_t most_in_memory = kMostInMemory;  // events
   size_t spans_of_leaf = IndexMaking::kSpansOfLeaf;
@@ -56,14 +56,14 @@ class ViewData : public ViewSource {
   TrackStore& store() override;
   bool renew() override;
   State state() const override;
-  std::optional<std::string> told(const std::string& name) const override { return told_.find(name); }
-  void keep_told(const std::string& name, const std::string& text) override { told_.keep(name, text); }
+  std::optional<std::string> kept_answer(const std::string& name) const override { return answers_.find(name); }
+  void keep_answer(const std::string& name, const std::string& text) override { answers_.keep(name, text); }
   // What was read for the tracks and what could not be; empty before prepare(), and for an existing index.
   const WalkReport& walk() const { return walk_; }
 
  private:
   bool needs_index() const { return summary_->total_events() > options_.most_in_memory; }
-  std::vector<std::string> told_paths() const;
+  std::vector<std::string> answers_paths() const;
   void make();
   void watch();
 
@@ -71,7 +71,7 @@ class ViewData : public ViewSource {
   Names& names_;
   TrackOptions options_;
   const std::shared_ptr<const Summary> summary_;
-  ToldTexts told_;
+  KeptAnswers answers_;
   WalkReport walk_;
   std::unique_ptr<TrackStore> store_;
   int renewed_ = 0;

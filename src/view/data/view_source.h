@@ -3,7 +3,7 @@
 // (view_data.h), and one that is still being written (followed_data.h).
 //
 // Invariant: a returned summary does not change; a growing recording returns another one the next time. Not
-// thread-safe, except for summary(), prepare(), is_ready(), state(), told() and keep_told().
+// thread-safe, except for summary(), prepare(), is_ready(), state(), kept_answer() and keep_answer().
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class ViewSource {
   // After an answer from store(): true if its index turned out to be damaged, and prepare() must rebuild it.
   virtual bool renew() { return false; }
   // A text that only reading all events gives, kept from an earlier start; and keeps it for the next.
-  virtual std::optional<std::string> told(const std::string& /* name */) const { return {}; }
-  virtual void keep_told(const std::string& /* name */, const std::string& /* text */) {}
+  virtual std::optional<std::string> kept_answer(const std::string& /* name */) const { return {}; }
+  virtual void keep_answer(const std::string& /* name */, const std::string& /* text */) {}
   struct State {
     uint64_t events = 0;  // that were read for the index
     bool is_ready = true;

@@ -24,14 +24,14 @@ namespace {
 
 constexpr uint64_t kMagic = 0x0a0d776569'5650ab;  // AB "PView" 0D 0A
 // Bump it when an older index would be misread, or lacks something.
-constexpr uint32_t kVersion = 2;  // 1: no told texts
+constexpr uint32_t kVersion = 2;  // 1: no kept answers
 
-constexpr uint64_t kMostTold = 16 << 20;
+constexpr uint64_t kMostAnswers = 16 << 20;
 
 struct Header {
   uint64_t magic = kMagic;
   uint32_t version = kVersion, reserved = 0;
-  uint64_t identity = 0, tables_at = 0, tables_bytes = 0, told_at = 0, told_bytes = 0, checksum = 0;
+  uint64_t identity = 0, tables_at = 0, tables_bytes = 0, answers_at = 0, answers_bytes = 0, checksum = 0;
 };
 static_assert(sizeof(Header) == 64 && offsetof(Header, checksum) == 56);
 
@@ -111,29 +111,29 @@ std::optional<IndexFile> IndexFile::open(const std::string& path, uint64_t ident
   return file;
 }
 
-std::vector<uint8_t> IndexFile::read_told(const std::string& path, uint64_t identity) {
+std::vector<uint8_t> IndexFile::read_answers(const std::string& path, uint64_t identity) {
   const Fd file = open_existing(path);
   Header header;
-  if (!is_index_of(file, identity, &header) || header.told_bytes > kMostTold) return {};
-  std::vector<uint8_t> bytes(header.told_bytes);
-  if (!read_all(file, header.told_at, bytes.data(), bytes.size())) return {};
+  if (!is_index_of(file, identity, &header) || header.answers_bytes > kMostAnswers) return {};
+  std::vector<uint8_t> bytes(header.answers_bytes);
+  if (!read_all(file, header.answers_at, bytes.data(), bytes.size())) return {};
   return bytes;
 }
 
-bool IndexFile::write_told(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes) {
+bool IndexFile::write_answers(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes) {
   const Fd file = open_existing(path, O_RDWR);
-  if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || bytes.size() > kMostTold) return false;
+  if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || bytes.size() > kMostAnswers) return false;
   Header header;
   struct stat status {};
   if (!is_index_of(file, identity, &header) || ::fstat(file.get(), &status) != 0) return false;
   const auto end = static_cast<uint64_t>(status.st_size);
   // Those that are replaced are the last in the file.
-  const bool replaces = header.told_bytes != 0 && header.told_at + header.told_bytes == end;
-  header.told_at = replaces ? header.told_at : end;
-  header.told_bytes = bytes.size();
+  const bool replaces = header.answers_bytes != 0 && header.answers_at + header.answers_bytes == end;
+  header.answers_at = replaces ? header.answers_at : end;
+  header.answers_bytes = bytes.size();
   header.checksum = checksum_of(header);
-  return write_all_at(file, header.told_at, bytes.data(), bytes.size()) &&
-         ::ftruncate(file.get(), static_cast<off_t>(header.told_at + bytes.size())) == 0 &&
+  return write_all_at(file, header.answers_at, bytes.data(), bytes.size()) &&
+         ::ftruncate(file.get(), static_cast<off_t>(header.answers_at + bytes.size())) == 0 &&
          write_all_at(file, 0, &header, sizeof header);
 }
 

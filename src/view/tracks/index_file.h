@@ -5,15 +5,15 @@
 //        | magic | version | -                  |
 //   16   | identity of the recording            |  XXH3-64
 //   24   | tables: offset | bytes               |
-//   40   | told texts: offset | bytes           |  0: none yet (told_texts.h)
+//   40   | kept answers: offset | bytes         |  0: none yet (kept_answers.h)
 //   56   | checksum of all before, XXH3-64      |
 //   64   +--------------------------------------+
 //        | packed numbers: nodes, then tables,  |  each with a checksum of its own
-//        | then told texts                      |
+//        | then kept answers                    |
 //        +--------------------------------------+
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
-// Told texts come when the file has its name already: they are written behind everything else, then the header, at
+// Kept answers come when the file has its name already: they are written behind everything else, then the header, at
 // once. Who has read the header before does not know them.
 // Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
 // read nor replaced. Even so, its contents are untrusted.
@@ -39,10 +39,10 @@ class IndexFile {
  public:
   // The finished index of this name, if it is this recording's; `tables`: as passed to finish().
   static std::optional<IndexFile> open(const std::string& path, uint64_t identity, std::vector<uint8_t>* tables);
-  // The told texts of a finished index; empty: there are none, or it is not this recording's.
-  static std::vector<uint8_t> read_told(const std::string& path, uint64_t identity);
+  // The kept answers of a finished index; empty: there are none, or it is not this recording's.
+  static std::vector<uint8_t> read_answers(const std::string& path, uint64_t identity);
   // Replaces them. False: there is no such index, it cannot be written, or somebody else is writing it.
-  static bool write_told(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes);
+  static bool write_answers(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes);
   // A new, still unnamed one, in the directory of `path`; empty path: in no directory. The error says why not.
   static Result<IndexFile> create(const std::string& path);
   IndexFile(IndexFile&& other) noexcept;

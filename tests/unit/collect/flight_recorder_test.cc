@@ -220,12 +220,12 @@ class OwnFilesTest : public FlightRecorderTest {
   Recording snapshot() {
     const std::string file_path = folder_ + "/snapshot.penna";
     RecordingWriter file = *RecordingWriter::create(file_path, {.overwrite = true});
-    store_.tell(file);
+    store_.write(file);
     flight_->store_in(file, *writer_);
     drain_->copy_open_chunks(file);
     drain_->write_new_stacks(*writer_);
     drain_->write_state(file, kEnd);
-    store_.tell_rest(file);
+    store_.write_rest(file);
     drain_->begin_file();
     EXPECT_TRUE(file.finish());
     auto recording = Recording::open(file_path);

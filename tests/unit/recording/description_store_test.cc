@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DescriptionStore: what it was told is in each file, and what comes and goes leaves nothing.
+// DescriptionStore: what it was given is in each file, and what comes and goes leaves nothing.
 #include "recording/description_store.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ TEST(DescriptionStore, EachFileHasAll) {
   for (const char* name : {"/1.penna", "/2.penna"}) {
     const std::string path = std::string(folder) + name;
     RecordingWriter file = *RecordingWriter::create(path);
-    store.tell(file);
-    store.tell_rest(file);
+    store.write(file);
+    store.write_rest(file);
     ASSERT_TRUE(file.finish());
     const auto recording = Recording::open(path);
     ASSERT_TRUE(recording);

@@ -183,10 +183,10 @@ void listen_to_sanitizer(bool allocations) {
     leave_out_of_stacks(reinterpret_cast<uintptr_t>(runtime.dlfo_map_start),
                         reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));
   if (sanitizer_reports || !allocations) return;
-  using Told = void (*)(const volatile void*, size_t);
+  using OnAllocated = void (*)(const volatile void*, size_t);
   using RecordedFree = void (*)(const volatile void*);
   sanitizer_reports =
-      reinterpret_cast<int (*)(Told, RecordedFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
+      reinterpret_cast<int (*)(OnAllocated, RecordedFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
 }
 
 }  // namespace

@@ -112,10 +112,10 @@ PENNA_EXPORT void* mremap(void* address, size_t old_bytes, size_t bytes, int fla
   void* wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(list, void*) : nullptr;
   va_end(list);
   if (!have_real()) return errno = ENOMEM, MAP_FAILED;
-  const bool told = recording_maps();
-  const uint64_t now = told ? penna_now() : 0;
+  const bool is_recorded = recording_maps();
+  const uint64_t now = is_recorded ? penna_now() : 0;
   void* got = real.mremap(address, old_bytes, bytes, flags, wanted);
-  if (!told || got == MAP_FAILED) return got;
+  if (!is_recorded || got == MAP_FAILED) return got;
   // With the flag, the old range stays mapped, and is empty (mremap(2)).
   if ((flags & MREMAP_DONTUNMAP) == 0)
     write_unmap(number(address), page_up(old_bytes), now, penna::unwind::HookFrame::here());

@@ -100,10 +100,10 @@ struct NativeHooks {
   static Word moves(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
-    const bool was_told = record_native_free(all.at<kBlock>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    const bool was_recorded = record_native_free(all.at<kBlock>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     const Word block = call<kWhich>(all);
     const size_t bytes = all.bytes<kSize, kCount>();
-    if (block == 0 && was_told && bytes != 0 && kFailure == kStays)
+    if (block == 0 && was_recorded && bytes != 0 && kFailure == kStays)
       cancel_free(reinterpret_cast<void*>(all.at<kBlock>()));
     record_native_alloc(block, bytes, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return block;
@@ -146,11 +146,11 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC) || a == 0) return pass_on<kWhich>(all);
     const Word block = *reinterpret_cast<Word*>(a);
-    const bool was_told = record_native_free(block, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    const bool was_recorded = record_native_free(block, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     const Word error = call<kWhich>(all);
     if (static_cast<int>(error) == 0)
       record_native_alloc(*reinterpret_cast<Word*>(a), b * c, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
-    else if (was_told)
+    else if (was_recorded)
       cancel_free(reinterpret_cast<void*>(block));
     return error;
   }

@@ -16,7 +16,7 @@ constexpr uint32_t kPools = 256, kName = 56;
 struct Pool {
   char name[kName];  // truncated if longer, zero-terminated
   uint32_t id;
-  const void* told_to;  // the channel that has its SITE record
+  const void* described_to;  // the channel that has its SITE record
 };
 Pool storage[kPools];
 uint32_t stored;
@@ -35,7 +35,7 @@ struct Name {
   }
 };
 
-void tell(const Name& name, uint32_t id) {
+void describe(const Name& name, uint32_t id) {
   constexpr char kProvider[] = "pool";
   char text[sizeof kProvider + kName + 1] = {};  // provider, name, and no source file
   __builtin_memcpy(text, kProvider, sizeof kProvider);
@@ -81,9 +81,9 @@ uint32_t pool_id(const char* from) {
     return 0;
   }
   // Two threads that get here at once both describe the pool, each before its own first record with the id.
-  if (__atomic_load_n(&pool->told_to, __ATOMIC_RELAXED) != process.channel) {
-    tell(name, pool->id);
-    __atomic_store_n(&pool->told_to, process.channel, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&pool->described_to, __ATOMIC_RELAXED) != process.channel) {
+    describe(name, pool->id);
+    __atomic_store_n(&pool->described_to, process.channel, __ATOMIC_RELAXED);
   }
   return pool->id;
 }

@@ -24,13 +24,13 @@ int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFra
   const uint64_t lock = lock_word(mutex, PENNA_SYNC_MUTEX);
   const uint32_t stack = current_stack(hook->caller());
   record_released(lock, penna_now(), hook);
-  ConditionWait told = ConditionWait::begin_now(lock, condition_word(condition), stack);
+  ConditionWait recorded = ConditionWait::begin_now(lock, condition_word(condition), stack);
   int answer;
   // A cancellation acts during the wait. POSIX: the mutex is held again before the first cleanup handler runs.
-  pthread_cleanup_push(ConditionWait::cancelled, &told);
+  pthread_cleanup_push(ConditionWait::cancelled, &recorded);
   answer = wait();
   pthread_cleanup_pop(0);
-  told.end(Answers::end(answer));
+  recorded.end(Answers::end(answer));
   return answer;
 }
 

@@ -53,9 +53,9 @@ uint32_t owner_of(const FutexArguments& call) {
 }
 
 long wait_for_futex(const FutexArguments& call, uint32_t owner, const unwind::HookFrame* hook) {
-  LockWait told = LockWait::begin_now(lock_of(call), 0, owner, hook);
+  LockWait recorded = LockWait::begin_now(lock_of(call), 0, owner, hook);
   const long answer = do_futex(call);
-  told.end(end_of(answer), penna_now());
+  recorded.end(end_of(answer), penna_now());
   return answer;
 }
 
@@ -137,13 +137,13 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_wa
   const auto lock_at = [=](unsigned long i) {
     return lock_word(reinterpret_cast<const void*>(words[i].address), PENNA_SYNC_FUTEX);
   };
-  LockWait told = LockWait::begin_now(lock_at(0), 0, 0, unwind::HookFrame::here());
+  LockWait recorded = LockWait::begin_now(lock_at(0), 0, 0, unwind::HookFrame::here());
   const long answer = wait();
   // Checked again: while this thread waited, the program may have unmapped the list.
   const bool is_woken = answer > 0 && static_cast<unsigned long>(answer) < count &&
                         is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words);
-  if (is_woken) told.lock = lock_at(static_cast<unsigned long>(answer));
-  told.end(end_of(answer), penna_now());
+  if (is_woken) recorded.lock = lock_at(static_cast<unsigned long>(answer));
+  recorded.end(end_of(answer), penna_now());
   return answer;
 }
 

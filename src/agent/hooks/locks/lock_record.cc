@@ -7,9 +7,9 @@ namespace penna::agent {
 // Each recorded acquisition without a stack stands for lock_sample of them; those with a stack are all recorded.
 void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried) {
   const uint64_t now = penna_now();
-  const bool told = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
-  if (told) write_taken(lock | tried, stack, now);
-  holds_since(lock, told ? now : 0);
+  const bool is_recorded = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
+  if (is_recorded) write_taken(lock | tried, stack, now);
+  holds_since(lock, is_recorded ? now : 0);
 }
 
 void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook) {

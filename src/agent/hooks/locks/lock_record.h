@@ -187,11 +187,11 @@ template <typename Answers, typename Wait>
 __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t owner, Wait wait,
                                        const unwind::HookFrame* hook) {
   watch_contended(lock);
-  const LockWait told = LockWait::begin_now(lock, stack, owner, hook);
+  const LockWait recorded = LockWait::begin_now(lock, stack, owner, hook);
   const int answer = wait();
   const uint64_t now = penna_now();
   watch_wait_over(lock);
-  told.end_for_lock(Answers::end(answer), now);
+  recorded.end_for_lock(Answers::end(answer), now);
   return answer;
 }
 
@@ -272,10 +272,10 @@ __attribute__((always_inline)) inline void record_released(uint64_t lock, uint64
 template <typename Unlock>
 __attribute__((always_inline)) inline int release(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
-  const bool untold = wants_end(lock);
+  const bool is_unrecorded = wants_end(lock);
   const int answer = unlock();
   if (__builtin_expect(answer != 0, 0)) return answer;
-  if (untold) request_end_record(lock);
+  if (is_unrecorded) request_end_record(lock);
   record_released(lock, now, unwind::HookFrame::here());
   return 0;
 }

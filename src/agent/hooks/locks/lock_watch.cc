@@ -34,8 +34,8 @@ void watch_contended(uint64_t lock) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   __atomic_fetch_add(waiters_of(state), 1, __ATOMIC_RELAXED);
   // The holder's acquisition was recorded with its stack, unless the lock was quiet.
-  const bool untold = seen == kQuietLock || seen == kContendedUnrecorded;
-  __atomic_store_n(state, untold ? kContendedUnrecorded : UINT8_MAX, __ATOMIC_RELAXED);
+  const bool is_unrecorded = seen == kQuietLock || seen == kContendedUnrecorded;
+  __atomic_store_n(state, is_unrecorded ? kContendedUnrecorded : UINT8_MAX, __ATOMIC_RELAXED);
 }
 
 void watch_wait_over(uint64_t lock) { __atomic_fetch_sub(waiters_of(state_of_lock(lock)), 1, __ATOMIC_RELAXED); }

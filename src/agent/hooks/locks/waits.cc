@@ -35,13 +35,13 @@ bool is_waited_for(const sem_t* semaphore) {
 
 // The rest of a wait, which may be cancelled.
 template <typename Answers, typename Wait>
-__attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
+__attribute__((noinline)) int wait_cancellably(LockWait* recorded, Wait wait) {
   int answer;
-  pthread_cleanup_push(LockWait::cancelled, told);
+  pthread_cleanup_push(LockWait::cancelled, recorded);
   answer = wait();
   pthread_cleanup_pop(0);
   const uint64_t now = penna_now();
-  told->end(Answers::end(answer), now);
+  recorded->end(Answers::end(answer), now);
   return answer;
 }
 
@@ -58,8 +58,8 @@ __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) 
     return 0;
   }
   errno = saved;
-  LockWait told = LockWait::begin_now(word(semaphore), stack, 0, unwind::HookFrame::here());
-  return wait_cancellably<ErrnoAnswers>(&told, wait);
+  LockWait recorded = LockWait::begin_now(word(semaphore), stack, 0, unwind::HookFrame::here());
+  return wait_cancellably<ErrnoAnswers>(&recorded, wait);
 }
 
 // The function that the real pthread_once() calls. An exception may leave it: then the hold has no end.
@@ -110,8 +110,8 @@ uint32_t tid_of(pthread_t other) {
 template <typename Answers, typename Join>
 __attribute__((always_inline)) inline int join(pthread_t other, Join join_it) {
   const uint64_t lock = static_cast<uint64_t>(other) | uint64_t{PENNA_SYNC_JOIN} << 56;
-  LockWait told = LockWait::begin_now(lock, 0, tid_of(other), unwind::HookFrame::here());
-  return wait_cancellably<Answers>(&told, join_it);
+  LockWait recorded = LockWait::begin_now(lock, 0, tid_of(other), unwind::HookFrame::here());
+  return wait_cancellably<Answers>(&recorded, join_it);
 }
 
 }  // namespace
@@ -198,13 +198,13 @@ PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_wait(barrier));
   const uint64_t lock = word(barrier);
   // A barrier cannot be tried: also the thread that comes last records a wait, a short one.
-  const LockWait told = LockWait::begin_now(lock, 0, 0, HookFrame::here());
+  const LockWait recorded = LockWait::begin_now(lock, 0, 0, HookFrame::here());
   const int answer = real.pthread_barrier_wait(barrier);
   // This thread came last, and woke the others.
   if (answer == PTHREAD_BARRIER_SERIAL_THREAD)
-    write_record(PENNA_KIND_WAKE, penna_wake{lock, told.stack, UINT32_MAX}, PENNA_LOCKS, told.begin);
+    write_record(PENNA_KIND_WAKE, penna_wake{lock, recorded.stack, UINT32_MAX}, PENNA_LOCKS, recorded.begin);
   const bool passed = answer == 0 || answer == PTHREAD_BARRIER_SERIAL_THREAD;
-  told.end(passed ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR, penna_now());
+  recorded.end(passed ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR, penna_now());
   return answer;
 }
 

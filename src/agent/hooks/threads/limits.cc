@@ -25,7 +25,7 @@ namespace {
 // A limit that was raised: recognised by its value, because vfork's children share this memory but not the limits.
 struct Raised {
   uint64_t asked = RLIM64_INFINITY, real = RLIM64_INFINITY;
-  uint64_t told(uint64_t now) const { return now == real ? asked : now; }
+  uint64_t shown(uint64_t now) const { return now == real ? asked : now; }
 };
 Raised soft, hard;
 
@@ -57,7 +57,7 @@ bool can_be_read(const rlimit64* limits) {
 rlimit64 with_our_memory(const rlimit64& wanted, const rlimit64& now) {
   const uint64_t bytes = own_memory();
   rlimit64 given{raised_by(wanted.rlim_cur, bytes), raised_by(wanted.rlim_max, bytes)};
-  if (wanted.rlim_max <= hard.told(now.rlim_max) && given.rlim_max > now.rlim_max) given.rlim_max = now.rlim_max;
+  if (wanted.rlim_max <= hard.shown(now.rlim_max) && given.rlim_max > now.rlim_max) given.rlim_max = now.rlim_max;
   if (wanted.rlim_cur <= wanted.rlim_max && given.rlim_cur > given.rlim_max) given.rlim_cur = given.rlim_max;
   return given;
 }
@@ -68,7 +68,7 @@ int limit_memory(const rlimit64& wanted, rlimit64* old) {
   const rlimit64 given = with_our_memory(wanted, now);
   const int result = real_limits(0, RLIMIT_AS, &given, old);
   if (result != 0) return result;
-  if (old != nullptr) *old = {soft.told(now.rlim_cur), hard.told(now.rlim_max)};
+  if (old != nullptr) *old = {soft.shown(now.rlim_cur), hard.shown(now.rlim_max)};
   soft = {wanted.rlim_cur, given.rlim_cur};
   hard = {wanted.rlim_max, given.rlim_max};
   return 0;
@@ -80,7 +80,7 @@ int limits(pid_t pid, __rlimit_resource resource, const rlimit64* wanted, rlimit
   if (is_own && wanted != nullptr && process.channel != nullptr && can_be_read(wanted))
     return limit_memory(*wanted, old);
   const int result = real_limits(pid, resource, wanted, old);
-  if (result == 0 && is_own && old != nullptr) *old = {soft.told(old->rlim_cur), hard.told(old->rlim_max)};
+  if (result == 0 && is_own && old != nullptr) *old = {soft.shown(old->rlim_cur), hard.shown(old->rlim_max)};
   return result;
 }
 

@@ -51,11 +51,11 @@ void record_name_of_other(pthread_t which, const char* name) {
   if (process.channel == nullptr || (armed() & kAnyClass) == 0) return;
   const Thread* other = thread_of(which);
   if (!unwind::raw_probe(reinterpret_cast<uintptr_t>(&other->serial) & ~uintptr_t{7})) return;
-  penna_thread_named told{};
-  copy_name(name, told.name);
-  told.serial = __atomic_load_n(&other->serial, __ATOMIC_RELAXED);
-  told.tid = __atomic_load_n(&other->tid, __ATOMIC_RELAXED);
-  if (told.serial != 0) write_record(PENNA_KIND_THREAD, told, kNoClass, penna_now());
+  penna_thread_named named{};
+  copy_name(name, named.name);
+  named.serial = __atomic_load_n(&other->serial, __ATOMIC_RELAXED);
+  named.tid = __atomic_load_n(&other->tid, __ATOMIC_RELAXED);
+  if (named.serial != 0) write_record(PENNA_KIND_THREAD, named, kNoClass, penna_now());
 }
 
 }  // namespace

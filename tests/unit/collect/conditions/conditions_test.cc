@@ -29,7 +29,7 @@ class WatchTest : public testing::Test {
     if (where != nullptr) condition.where = *Where::parse(where);
     ConditionHelp help;
     help.ticks_per_ns = ticks_per_ns_;
-    help.tell = [this](SnapshotCause cause) { causes_.push_back(cause.text); };
+    help.report = [this](SnapshotCause cause) { causes_.push_back(cause.text); };
     help.note = [this](const std::string& sentence) { notes_.push_back(sentence); };
     help.functions.ask = [](uint32_t, uint64_t pc, uint64_t) {
       FunctionTraits traits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See told_texts.h. What the index holds: the key, then names and texts in turn.
-#include "view/tracks/told_texts.h"
+// See kept_answers.h. What the index holds: the key, then names and texts in turn.
+#include "view/tracks/kept_answers.h"
 
 #include <span>
 #include <utility>
@@ -24,10 +24,10 @@ std::string take(NumberReader& in) {
 
 }  // namespace
 
-ToldTexts::ToldTexts(std::vector<std::string> paths, uint64_t identity, const std::string& key)
+KeptAnswers::KeptAnswers(std::vector<std::string> paths, uint64_t identity, const std::string& key)
     : paths_(key.empty() ? std::vector<std::string>() : std::move(paths)), identity_(identity), key_(key) {
   for (const std::string& path : paths_) {
-    const std::optional<std::vector<uint8_t>> plain = unpack(IndexFile::read_told(path, identity_));
+    const std::optional<std::vector<uint8_t>> plain = unpack(IndexFile::read_answers(path, identity_));
     if (!plain) continue;
     NumberReader in(*plain);
     if (take(in) != key_) continue;
@@ -43,32 +43,32 @@ ToldTexts::ToldTexts(std::vector<std::string> paths, uint64_t identity, const st
   }
 }
 
-std::optional<std::string> ToldTexts::find(const std::string& name) const {
+std::optional<std::string> KeptAnswers::find(const std::string& name) const {
   const std::lock_guard hold(mutex_);
   const auto found = texts_.find(name);
   return found == texts_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void ToldTexts::keep(const std::string& name, const std::string& text) {
+void KeptAnswers::keep(const std::string& name, const std::string& text) {
   const std::lock_guard hold(mutex_);
   texts_[name] = text;
   if (is_made_) write();
 }
 
-void ToldTexts::index_is_made() {
+void KeptAnswers::index_is_made() {
   const std::lock_guard hold(mutex_);
   is_made_ = true;
   if (!texts_.empty()) write();
 }
 
-void ToldTexts::write() const {
+void KeptAnswers::write() const {
   NumberWriter out;
   put(out, key_);
   out.number(texts_.size());
   for (const auto& [name, text] : texts_) put(out, name), put(out, text);
   const std::vector<uint8_t> bytes = pack(out);
   for (const std::string& path : paths_)
-    if (IndexFile::read_told(path, identity_) == bytes || IndexFile::write_told(path, identity_, bytes)) return;
+    if (IndexFile::read_answers(path, identity_) == bytes || IndexFile::write_answers(path, identity_, bytes)) return;
 }
 
 }  // namespace penna

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ToldTexts: what was told is kept in a recording's index, and only told again where everything is as it was.
-#include "view/tracks/told_texts.h"
+// KeptAnswers: what was told is kept in a recording's index, and only told again where everything is as it was.
+#include "view/tracks/kept_answers.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ class ToldTextsTest : public testing::Test {
     const std::vector<uint8_t> tables(100, 1);
     ASSERT_TRUE(file->finish(identity, tables));
   }
-  ToldTexts open(const std::string& key = "key", uint64_t identity = 7) const {
+  KeptAnswers open(const std::string& key = "key", uint64_t identity = 7) const {
     return {{missing_, path_}, identity, key};
   }
 
@@ -35,7 +35,7 @@ class ToldTextsTest : public testing::Test {
 TEST_F(ToldTextsTest, WhatIsKeptComesBack) {
   const std::string long_text(100'000, 'x');
   {
-    ToldTexts texts = open();
+    KeptAnswers texts = open();
     texts.keep("one", "{\"a\":1}");  // before there is an index
     EXPECT_FALSE(open().find("one"));
     make_index();
@@ -43,7 +43,7 @@ TEST_F(ToldTextsTest, WhatIsKeptComesBack) {
     texts.keep("two", long_text);
   }
   const auto size = std::filesystem::file_size(path_);
-  ToldTexts again = open();
+  KeptAnswers again = open();
   EXPECT_THAT(again.find("one"), Optional(std::string("{\"a\":1}")));
   EXPECT_THAT(again.find("two"), Optional(long_text));
   EXPECT_FALSE(again.find("three"));
@@ -56,13 +56,13 @@ TEST_F(ToldTextsTest, WhatIsKeptComesBack) {
 
 TEST_F(ToldTextsTest, OfAnotherRecordingOrOtherNamesItIsMadeAnew) {
   make_index();
-  ToldTexts texts = open();
+  KeptAnswers texts = open();
   texts.index_is_made();
   texts.keep("one", "text");
   EXPECT_FALSE(open("other key").find("one"));
   EXPECT_FALSE(open("key", 8).find("one"));
   EXPECT_FALSE(open("").find("one"));
-  ToldTexts other = open("other key");
+  KeptAnswers other = open("other key");
   other.index_is_made();
   other.keep("one", "another text");
   EXPECT_FALSE(open().find("one")) << "it was replaced";
@@ -73,7 +73,7 @@ TEST_F(ToldTextsTest, OfAnotherRecordingOrOtherNamesItIsMadeAnew) {
 
 TEST_F(ToldTextsTest, DamageIsNoticed) {
   make_index();
-  ToldTexts texts = open();
+  KeptAnswers texts = open();
   texts.index_is_made();
   texts.keep("one", std::string(1000, 'y'));
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ToldTexts: sentences that were worked out from all events of a large recording, kept in its index for the next start.
+// KeptAnswers: sentences that were worked out from all events of a large recording, kept in its index for the next start.
 //
 // Why: reading 10^9 events takes a minute or more, and what stands out in them does not change.
 // Invariant: a text is shown only for the recording, the names and the program that it was made with; the key says
@@ -15,10 +15,10 @@
 
 namespace penna {
 
-class ToldTexts {
+class KeptAnswers {
  public:
   // `paths`: of the index (IndexMaking::paths); none: nothing is kept. Reads what is there.
-  ToldTexts(std::vector<std::string> paths, uint64_t identity, const std::string& key);
+  KeptAnswers(std::vector<std::string> paths, uint64_t identity, const std::string& key);
 
   std::optional<std::string> find(const std::string& name) const;
   void keep(const std::string& name, const std::string& text);
