@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// KeptAnswers: sentences that were worked out from all events of a large recording, kept in its index for the next start.
+// KeptAnswers: sentences that were worked out from all events of a large recording, kept in its index for the next
+// start.
 //
 // Why: reading 10^9 events takes a minute or more, and what stands out in them does not change.
 // Invariant: a text is shown only for the recording, the names and the program that it was made with; the key says
