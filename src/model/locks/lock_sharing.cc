@@ -7,15 +7,13 @@
 // Invariant: a waiter is charged with holds in other processes only for times that no holder of its own process was
 // charged with.
 #include <algorithm>
-#include <utility>
 
 #include "model/locks/locks.h"
 
 namespace penna {
 namespace {
 
-constexpr uint8_t kMostSought = 8;
-constexpr size_t kMostSharers = 256, kMostSearched = 10'000;
+constexpr size_t kMostSearched = 10'000, kMostProcesses = 256;
 constexpr uint64_t kInPage = 4095;
 
 }  // namespace
@@ -35,10 +33,10 @@ bool Locks::was_held_by(uint32_t index, uint32_t thread, uint64_t time) const {
 void Locks::find_sharers(uint32_t index, uint32_t owner, uint64_t begin) {
   const LockStats& lock = locks_[index];
   const uint32_t its = recording_.threads()[owner].process;
-  if (its == lock.process || states_[index].sought == kMostSought) return;
+  if (its == lock.process || shared_.is_hopeless(index)) return;
   if (const uint32_t same = lock_at(its, lock.kind, lock.address);
-      same != kNoIndex && roots_[its] == roots_[lock.process])
-    return add_sharer(index, same);
+      same != kNoIndex && families_.are_related(its, lock.process))
+    return shared_.join(index, same);
   uint32_t found = kNoIndex;
   int matches = 0;
   for (size_t i = locks_.size() - std::min(locks_.size(), kMostSearched); i < locks_.size(); ++i) {
@@ -48,34 +46,14 @@ void Locks::find_sharers(uint32_t index, uint32_t owner, uint64_t begin) {
     found = static_cast<uint32_t>(i);
     ++matches;
   }
-  matches == 1 ? add_sharer(index, found) : void(++states_[index].sought);
-}
-
-void Locks::add_sharer(uint32_t index, uint32_t other) {
-  uint32_t& mine = states_[index].shared;
-  uint32_t& its = states_[other].shared;
-  if (mine != kNoIndex && mine == its) return;
-  if (mine == kNoIndex && its == kNoIndex) {
-    mine = its = static_cast<uint32_t>(sharers_.size());
-    sharers_.push_back({index, other});
-    return;
-  }
-  const uint32_t known = its != kNoIndex ? its : mine;
-  std::vector<uint32_t> more = its == kNoIndex    ? std::vector<uint32_t>{other}
-                               : mine == kNoIndex ? std::vector<uint32_t>{index}
-                                                  : std::exchange(sharers_[mine], {});
-  if (sharers_[known].size() + more.size() > kMostSharers) return;
-  for (const uint32_t one : more) {
-    sharers_[known].push_back(one);
-    states_[one].shared = known;
-  }
+  matches == 1 ? shared_.join(index, found) : shared_.not_found(index);
 }
 
 // In a process of the same family, what lies at the same address may be the same lock.
 bool Locks::is_waited_for_elsewhere(uint32_t index) const {
   const LockStats& lock = locks_[index];
-  for (uint32_t process = 0; process < std::min(roots_.size(), kMostSharers); ++process) {
-    if (process == lock.process || roots_[process] != roots_[lock.process]) continue;
+  for (uint32_t process = 0; process < std::min(families_.processes(), kMostProcesses); ++process) {
+    if (process == lock.process || !families_.are_related(process, lock.process)) continue;
     if (const uint32_t same = lock_at(process, lock.kind, lock.address); same != kNoIndex && ledger_.waiting(same) != 0)
       return true;
   }
@@ -83,8 +61,7 @@ bool Locks::is_waited_for_elsewhere(uint32_t index) const {
 }
 
 void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end) {
-  if (states_[index].shared == kNoIndex) return;
-  for (const uint32_t other : sharers_[states_[index].shared]) {
+  for (const uint32_t other : shared_.of(index)) {
     if (other == index) continue;
     WaitLedger::Other rest;
     for (WaitLedger::Charge& one : holds_between(states_[other], begin, end, &rest)) {

@@ -27,11 +27,11 @@ void Locks::requested(const Event& event, const LockStep& step) {
   LockStats& lock = locks_[index];
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (ledger_.open(event.thread).lock != kNoIndex) conditions_.dropped(event.thread);
-  unended_ += !ledger_.begin(event.thread, index, event.time, read.stack, thread_of(event.process, read.holder));
+  unended_ += !ledger_.begin(event.thread, index, event.time, read.stack, threads_.find(event.process, read.holder));
   counted(index, event.thread).queued_waits += ledger_.waiting(index) > 2;
   if (kind == LockKind::kCondition)
-    conditions_.requested(states_[index].condition, event.thread, event.time, locked_since_[event.thread],
-                          last_released_[event.thread]);
+    conditions_.requested(states_[index].condition, event.thread, event.time, last_releases_[event.thread].since,
+                          last_releases_[event.thread].lock);
 }
 
 void Locks::waited(const Event& event, const LockStep& step) {
@@ -60,7 +60,7 @@ void Locks::waited(const Event& event, const LockStep& step) {
 }
 
 void Locks::joined(const Event& event, const LockRecord& read) {
-  const uint32_t thread = thread_of(event.process, read.holder);
+  const uint32_t thread = threads_.find(event.process, read.holder);
   if (thread != kNoIndex) joined_[thread] = event.time;
 }
 
@@ -109,7 +109,7 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   const State& state = states_[mutex];
   WaitLedger::Other rest;
   const std::vector<WaitLedger::Charge> holds = holds_between(states_[mutex], begin, event.time, &rest);
-  ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
+  ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_.all());
 }
 
 // The holders of the lock from `begin` to `end`, in turn; `rest`: no holder, if these are all.
@@ -165,7 +165,7 @@ WaitLedger::Other Locks::posted_elsewhere(const LockStats& lock, uint64_t begin)
   if (found == posts_.end() || found->second.time < begin) return {};
   const Post& post = found->second;
   const uint32_t its = recording_.threads()[post.thread].process;
-  if (its == lock.process || roots_[its] != roots_[lock.process]) return {};
+  if (its == lock.process || !families_.are_related(its, lock.process)) return {};
   return {OtherSide::kWoke, post.stack, post.thread, kNoIndex, 0, its};
 }
 
@@ -197,7 +197,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     note_waiting(counts.waiting_threads, thread);
   }
   const WaitLedger::Open& wait = ledger_.open(thread);
-  const uint32_t owner = read.holder != 0 ? thread_of(lock.process, read.holder) : wait.owner;
+  const uint32_t owner = read.holder != 0 ? threads_.find(lock.process, read.holder) : wait.owner;
   WaitLedger::End end{time, read.stack, state.woken >= begin && !open ? state.waker : kNoIndex, is_short, open};
   WaitLedger::Other rest = open && !has_holder(lock.kind) ? WaitLedger::Other{} : other_side(index, begin, read, owner);
   if (lock.kind == LockKind::kSemaphore && read.end == PENNA_WAIT_GOT && !open) took_post(state, begin, end, rest);
@@ -206,7 +206,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     unended_ += wait.lock != kNoIndex && !is_same;
     std::vector<WaitLedger::Charge> holds;
     if (has_holder(lock.kind)) holds = holds_between(state, counted_from, now, &rest);
-    return ledger_.end_only(thread, index, end, rest, holds, groups_);
+    return ledger_.end_only(thread, index, end, rest, holds, groups_.all());
   }
   // The thread that still holds it although the wait is over.
   const Hold hold = first_hold(index);
@@ -220,7 +220,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     charge_sharers(index, thread, counted_from, now);
   }
   if (has_holder(lock.kind) && !wait.parts.empty()) rest = {OtherSide::kFree};
-  ledger_.end(thread, index, end, rest, groups_);
+  ledger_.end(thread, index, end, rest, groups_.all());
 }
 
 }  // namespace penna

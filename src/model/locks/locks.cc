@@ -28,24 +28,15 @@ Locks::Locks(const HolderTracker& tracker, const LockOptions& options)
     : tracker_(tracker),
       recording_(tracker.recording()),
       options_(options),
+      families_(recording_),
+      threads_(recording_),
       joins_(recording_.processes().size(), kNoIndex),
-      parents_(process_parents(recording_)),
       forked_(recording_),
-      locked_since_(recording_.threads().size()),
-      last_released_(recording_.threads().size(), kNoIndex),
+      last_releases_(recording_.threads().size()),
       ledger_(recording_),
       conditions_(recording_.threads().size()),
       joined_(recording_.threads().size()),
-      sample_(lock_sample(recording_)) {
-  for (uint32_t i = 0; i < parents_.size(); ++i) {
-    const bool is_forked = parents_[i] != kNoIndex && !recording_.processes()[i].process.after_exec;
-    roots_.push_back(is_forked ? roots_[parents_[i]] : i);
-  }
-  for (uint32_t i = 0; i < recording_.threads().size(); ++i) {
-    threads_[pair_key(recording_.threads()[i].process, recording_.threads()[i].tid)] = i;
-    by_tid_[recording_.threads()[i].tid] = i;
-  }
-}
+      sample_(lock_sample(recording_)) {}
 Locks::~Locks() = default;
 
 void Locks::operator()(const Event& event) {
@@ -121,6 +112,7 @@ uint32_t Locks::new_lock(const Event& event, LockKind kind, uint64_t address, ui
   lock.kind = kind;
   inherit_name(lock);
   states_.emplace_back().object = object;
+  shared_.add_lock();
   ledger_.add_lock(has_holder(kind));
   if (kind == LockKind::kCondition) states_[next].condition = conditions_.add(next);
   return next;
@@ -131,7 +123,7 @@ uint32_t Locks::new_lock(const Event& event, LockKind kind, uint64_t address, ui
 void Locks::inherit_name(LockStats& lock) const {
   uint32_t process = lock.process;
   for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
-    process = parents_[process];
+    process = families_.parent(process);
     if (process == kNoIndex) return;
     const uint32_t same = lock_at(process, lock.kind, lock.address);
     if (same == kNoIndex) continue;
@@ -202,7 +194,7 @@ Locks::Hold Locks::first_hold(uint32_t index) const {
 void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
   if (ledger_.open(event.thread).lock == index) {
     ++counted(index, event.thread).short_waits;
-    ledger_.end(event.thread, index, {0, 0, kNoIndex, true, false}, {}, groups_);
+    ledger_.end(event.thread, index, {0, 0, kNoIndex, true, false}, {}, groups_.all());
   }
   acquired(index, event, read);
 }
@@ -298,47 +290,24 @@ void Locks::end_hold(const Hold& hold, uint64_t time, uint32_t stack) {
   if (first_hold(hold.lock).thread == hold.thread) ledger_.charge(hold.lock, by, time);
   state.last = {by, time};
   state.recent.add(state.last);
-  count_hold(groups_[by.group], hold, time, false);
-  locked_since_[hold.thread] = hold.since;
-  last_released_[hold.thread] = hold.lock;
+  count_hold(by.group, hold, time, false);
+  last_releases_[hold.thread] = {hold.lock, hold.since};
 }
 
 // The other side of waits for this hold. `stack`: where it is released; 0: unknown.
 WaitLedger::Other Locks::holder(State& state, const Hold& hold, uint32_t stack) {
   const OtherSide side = hold.stack != 0 ? OtherSide::kHeld : stack != 0 ? OtherSide::kReleased : OtherSide::kUnknown;
-  return {side, hold.stack != 0 ? hold.stack : stack, hold.thread, group_of(state, hold, stack), hold.since};
+  const uint32_t shown = hold.stack != 0 ? hold.stack : stack;
+  const uint32_t group = groups_.find(hold.lock, shown, side == OtherSide::kReleased, hold.thread, state.group);
+  return {side, shown, hold.thread, group, hold.since};
 }
 
-// The holds of one lock and one stack form a group: the stack that took it, or if unknown, the one that released it.
-uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
-  const bool stack_is_release = hold.stack == 0 && stack != 0;
-  const uint32_t shown = stack_is_release ? stack : hold.stack;
-  // Fast path: a lock is taken in the same place again.
-  if (state.group != kNoIndex && groups_[state.group].stack == shown &&
-      groups_[state.group].stack_is_release == stack_is_release)
-    return state.group;
-  const auto [found, added] = (stack_is_release ? release_groups_ : taken_groups_)
-                                  .try_emplace(pair_key(hold.lock, shown), static_cast<uint32_t>(groups_.size()));
-  if (added) {
-    HoldGroup& group = groups_.emplace_back();
-    group.lock = hold.lock;
-    group.stack = shown;
-    group.stack_is_release = stack_is_release;
-    group.thread = hold.thread;
-  }
-  return state.group = found->second;
-}
-
-void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open) {
+void Locks::count_hold(uint32_t group, const Hold& hold, uint64_t time, bool open) {
   const uint64_t held = duration(hold.since, time);
   counted(hold.lock, hold.thread).hold.add(held, hold.weight);
   if (held < options_.min_hold) counted(hold.lock, hold.thread).short_holds += hold.weight;
   if (held < options_.min_hold || !takes_thread(recording_, hold.thread)) return;
-  // The group is shown with the thread of its longest hold.
-  if (held > group.time.max()) group.thread = hold.thread;
-  group.many_threads |= group.thread != hold.thread;
-  group.open += open;
-  group.time.add(held, hold.weight);
+  groups_.add(group, hold.thread, held, hold.weight, open);
 }
 
 // Clocks of different processors may be slightly apart; what would be negative is 0, and counted.
@@ -346,14 +315,6 @@ uint64_t Locks::duration(uint64_t begin, uint64_t end) {
   if (begin <= end) return end - begin;
   ++impossible_;
   return 0;
-}
-
-// By pid and tid; else just by tid, for locks that processes share.
-uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
-  if (tid == 0) return kNoIndex;
-  if (const auto found = threads_.find(pair_key(process, tid)); found != threads_.end()) return found->second;
-  const auto elsewhere = by_tid_.find(tid);
-  return elsewhere == by_tid_.end() ? kNoIndex : elsewhere->second;
 }
 
 // ---- A range
@@ -376,11 +337,7 @@ void Locks::begin_range(uint64_t begin) {
     lock = std::move(fresh);
   }
   for (State& state : states_) state.noted = 0;
-  for (HoldGroup& group : groups_) {
-    group.time = {};
-    group.waited = group.open = 0;
-    group.many_threads = false;
-  }
+  groups_.begin_range();
   if (own_) own_->begin_range(begin);
   ledger_.begin_range(begin);
   conditions_.begin_range();
@@ -403,7 +360,7 @@ void Locks::finish() {
       const uint64_t end = std::max(ends[locks_[index].process], hold.since);
       const WaitLedger::Other by = holder(state, hold, 0);
       if (std::exchange(is_first, false)) ledger_.charge(index, by, end);
-      count_hold(groups_[by.group], hold, end, true);
+      count_hold(by.group, hold, end, true);
     });
   }
   for (uint32_t thread = 0; thread < joined_.size(); ++thread) {

@@ -17,11 +17,15 @@
 #include <vector>
 
 #include "model/events/events.h"
+#include "model/events/process_families.h"
 #include "model/events/recent_ring.h"
+#include "model/events/threads_by_tid.h"
 #include "model/locks/condition_waits.h"
 #include "model/locks/forked_locks.h"
+#include "model/locks/hold_groups.h"
 #include "model/locks/holder_tracker.h"
 #include "model/locks/lock_stats.h"
+#include "model/locks/shared_locks.h"
 #include "model/locks/wait_ledger.h"
 
 namespace penna {
@@ -49,7 +53,7 @@ class Locks {
   const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also for objects without holder
   const std::vector<WaitStack>& wait_stacks() const { return ledger_.stacks(); }
   const std::vector<WaitSum>& thread_waits(bool for_locks) const { return ledger_.threads(for_locks); }  // by thread
-  const std::vector<HoldGroup>& groups() const { return groups_; }
+  const std::vector<HoldGroup>& groups() const { return groups_.all(); }
   const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }
   // Sums over locks that have holders and pass the filter; without a filter over all.
@@ -88,8 +92,11 @@ class Locks {
     RecentRing<LastHold> recent;                 // for a mutex used with conditions
     bool used = false;                           // beyond being initialised
     uint64_t noted = 0;                          // of the threads with indices below 64: those that have used it
-    uint32_t shared = kNoIndex;                  // number of the group of locks that are one lock, in several processes
-    uint8_t sought = 0;                          // how often the others were looked for without success
+  };
+  // What a thread released last.
+  struct LastRelease {
+    uint32_t lock = kNoIndex;  // kNoIndex: none yet
+    uint64_t since = 0;        // it had held it
   };
 
   // Where a thread's use of a lock is counted: nowhere for threads that were not asked for.
@@ -121,8 +128,7 @@ class Locks {
   void for_each_hold(uint32_t index, Visit&& visit) const;
   Hold hold_of(uint32_t index, uint32_t thread) const;
   Hold first_hold(uint32_t index) const;  // the writer, or the reader that has held it longest
-  uint32_t group_of(State& state, const Hold& hold, uint32_t stack);
-  void count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open);
+  void count_hold(uint32_t group, const Hold& hold, uint64_t time, bool open);
   WaitLedger::Other holder(State& state, const Hold& hold, uint32_t stack);
 
   void requested(const Event& event, const LockStep& step);
@@ -135,43 +141,38 @@ class Locks {
   void woke(const Event& event, const LockStep& step);
   void end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open);
   void find_sharers(uint32_t index, uint32_t owner, uint64_t begin);
-  void add_sharer(uint32_t index, uint32_t other);
   bool was_held_by(uint32_t index, uint32_t thread, uint64_t time) const;
   bool is_waited_for_elsewhere(uint32_t index) const;
   void charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end);
   void took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLedger::Other& rest);
   WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;
-  uint32_t thread_of(uint32_t process, uint32_t tid) const;
   uint64_t duration(uint64_t begin, uint64_t end);
 
   std::unique_ptr<HolderTracker> own_;  // null: it uses another's
   const HolderTracker& tracker_;
   const Recording& recording_;
   LockOptions options_;
-  std::vector<uint32_t> lock_of_;          // by object
-  std::vector<uint32_t> joins_;            // by process: the lock that stands for all threads it joins
-  std::vector<uint32_t> parents_, roots_;  // of processes: who forked it, and the root of the family
+  ProcessFamilies families_;
+  ThreadsByTid threads_;
+  std::vector<uint32_t> lock_of_;  // by object
+  std::vector<uint32_t> joins_;    // by process: the lock that stands for all threads it joins
   struct Post {
     uint32_t thread, stack;
     uint64_t time;
   };
   // By address, for what several processes can wait for: the last post that let others go on.
   NumberMap<Post> posts_;
-  std::vector<std::vector<uint32_t>> sharers_;  // for a lock in shared memory: its lock index in each process
+  SharedLocks shared_;
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   LockStats of_others_;
-  std::vector<State> states_;            // of locks_
-  std::vector<uint64_t> locked_since_;   // by thread: since when it had held the lock that it released last
-  std::vector<uint32_t> last_released_;  // by thread: that lock; kNoIndex: none
-  std::vector<HoldGroup> groups_;
-  NumberMap<uint32_t> taken_groups_, release_groups_;  // lock, stack -> group
+  std::vector<State> states_;               // of locks_
+  std::vector<LastRelease> last_releases_;  // by thread
+  HoldGroups groups_;
   WaitLedger ledger_;
   ConditionWaits conditions_;
   std::vector<uint64_t> joined_;  // by thread: when it was joined; 0: not yet
   uint64_t sample_;               // lock_sample()
-  NumberMap<uint32_t> threads_;   // process, tid -> index of the last thread
-  NumberMap<uint32_t> by_tid_;    // the same over all processes: they may share a lock
   uint64_t unended_ = 0, impossible_ = 0;
   uint64_t from_ = 0;  // ticks: the beginning of the range
 };
