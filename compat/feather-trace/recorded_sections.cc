@@ -28,13 +28,13 @@ class SectionReader {
       return;
     }
     const LockRecord lock = read_lock(event.record);
-    switch (lock.op) {
-      case LockOp::kTaken: return taken(event, lock);
-      case LockOp::kWaited:
+    switch (lock.action) {
+      case LockAction::kTaken: return taken(event, lock);
+      case LockAction::kWaited:
         if (lock.end == PENNA_WAIT_GOT || lock.end == PENNA_WAIT_OWNER_DIED) taken(event, lock);
         return;
-      case LockOp::kConditionWaited: return taken(event, lock);  // the mutex was released before the wait
-      case LockOp::kReleased:
+      case LockAction::kConditionWaited: return taken(event, lock);  // the mutex was released before the wait
+      case LockAction::kReleased:
         if (!has_sections(lock.sync)) return;
         found_.left_out += !sections_.released(thread(event), lock.address, time(event.time));
         return;

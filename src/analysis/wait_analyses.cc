@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/nearest_name.h"
+#include "filter/thread_choice.h"
 #include "model/calls/slowest_span.h"
-#include "recording/thread_choice.h"
 
 namespace penna {
 namespace {

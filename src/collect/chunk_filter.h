@@ -21,7 +21,7 @@
 #include "collect/open_then.h"
 #include "filter/call_sieve.h"
 #include "filter/point_selection.h"
-#include "recording/thread_choice.h"
+#include "filter/thread_choice.h"
 
 namespace penna {
 

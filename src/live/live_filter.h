@@ -14,8 +14,8 @@
 
 #include "filter/call_sieve.h"
 #include "filter/point_selection.h"
+#include "filter/thread_choice.h"
 #include "live/live_feed.h"
-#include "recording/thread_choice.h"
 
 namespace penna {
 

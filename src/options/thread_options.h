@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "filter/thread_choice.h"
 #include "options/arguments.h"
 #include "recording/reader.h"
-#include "recording/thread_choice.h"
 
 namespace penna {
 

@@ -57,7 +57,8 @@ class WaitScan : public Scan {
   void take(const Event& event) {
     if (numbers_) (*numbers_)(event);
     const LockStep step = tracker_.take(event);
-    if (table_ == SqlTable::kWait && tracker_.wait_of(event.thread).is_open() && step.read.op == LockOp::kRequested)
+    if (table_ == SqlTable::kWait && tracker_.wait_of(event.thread).is_open() &&
+        step.read.action == LockAction::kRequested)
       begun_[event.thread] = {chain_of(event.thread), numbers_ ? numbers_->current(event.thread) : std::nullopt};
     rows_(event, step);
   }

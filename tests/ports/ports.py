@@ -36,7 +36,7 @@ PORTS = {port.name: port for port in (
 OPTIONS = ['-O2', '-static', '-DRING_STRESS_SHARE=100', f'-I{ROOT}/include']
 WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Wno-sign-conversion', '-Werror']
 SOURCES = ['ring_test.cc', 'ring_in_c.c', 'ring_stress_test.cc', 'clock_test.cc']
-SWITCHED = ['triggers_test.cc', 'triggers_in_c.c', 'requests_test.cc']  # where there are points
+SWITCHED = ['triggers_test.cc', 'triggers_in_c.c', 'site_requests_test.cc']  # where there are points
 
 
 def run(*command):

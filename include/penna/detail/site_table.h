@@ -11,7 +11,7 @@
 #define PENNA_DETAIL_SITE_TABLE_H
 
 #include "penna/arch/point.h"
-#include "penna/detail/requests.h"
+#include "penna/detail/site_requests.h"
 
 PENNA_C_CODE_BEGIN
 

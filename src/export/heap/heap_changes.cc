@@ -25,8 +25,8 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
 void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
   const BlockRecord block = read_heap_block(event.record);
-  if (block.op == BlockOp::kKept && last.address == block.address) failed_[event.thread].push_back(last.time);
-  if (block.op != BlockOp::kFreed)
+  if (block.action == BlockAction::kKept && last.address == block.address) failed_[event.thread].push_back(last.time);
+  if (block.action != BlockAction::kFreed)
     last = {};
   else if (block.family == PENNA_FAMILY_REALLOC)
     last = {event.time, block.address};

@@ -111,8 +111,8 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
         change.counts = takes_thread(recording_, event.thread);
         change.time = change.begin = event.time;
         const BlockRecord block = read_heap_block(event.record);
-        change.is_free = block.op == BlockOp::kFreed;
-        if (!change.is_free && block.op != BlockOp::kAllocated) return true;
+        change.is_free = block.action == BlockAction::kFreed;
+        if (!change.is_free && block.action != BlockAction::kAllocated) return true;
         change.address = block.address;
         change.family = block.family;
         change.size = block.size;

@@ -183,13 +183,13 @@ class HeapCounter {
     Heap& heap = heaps_[event.process];
     const BlockRecord block = read_heap_block(event.record);
     Freed& last = last_frees_[event.thread];
-    switch (block.op) {
-      case BlockOp::kNone: return true;
-      case BlockOp::kAllocated:
+    switch (block.action) {
+      case BlockAction::kNone: return true;
+      case BlockAction::kAllocated:
         insert(heap, block.address, takes_thread(recording_, event.thread) ? block.size : 0);
         break;
-      case BlockOp::kFreed: last = {block.address, remove(heap, block.address)}; break;
-      case BlockOp::kKept: insert(heap, last.address, last.size); break;
+      case BlockAction::kFreed: last = {block.address, remove(heap, block.address)}; break;
+      case BlockAction::kKept: insert(heap, last.address, last.size); break;
     }
     heap.last_time = event.time;
     heap.pending = true;

@@ -135,12 +135,12 @@ class BlocksByProcess {
   void operator()(const Event& event) {
     Heap& heap = heaps_[event.process];
     const BlockRecord block = read_heap_block(event.record);
-    if (block.op == BlockOp::kAllocated && takes_thread(recording_, event.thread)) {
+    if (block.action == BlockAction::kAllocated && takes_thread(recording_, event.thread)) {
       const auto bytes = static_cast<int64_t>(std::min<uint64_t>(scale_.weigh(block.size).bytes, INT64_MAX));
       heap.live[block.address] = bytes;
       heap.rows.push_back({event.time, bytes, block.address, block.stack, event.thread});
     }
-    if (block.op != BlockOp::kFreed || event.undone) return;
+    if (block.action != BlockAction::kFreed || event.undone) return;
     const auto live = heap.live.find(block.address);
     if (live == heap.live.end()) return;
     heap.rows.push_back({event.time, -live->second, block.address, block.stack, event.thread});

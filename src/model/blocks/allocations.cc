@@ -67,9 +67,9 @@ Allocations::~Allocations() = default;
 void Allocations::operator()(const Event& event) {
   if (event.time > next_end_) end_processes(event.time);
   BlockRecord block = read_block(event.record);
-  if (block.op == BlockOp::kNone) return;
+  if (block.action == BlockAction::kNone) return;
   if (family_.has(event.process, block)) return visit(event, block);
-  if (block.op != BlockOp::kAllocated) return;
+  if (block.action != BlockAction::kAllocated) return;
   others_.heap_allocations += block.space == BlockSpace::kHeap;
   others_.mappings += block.space == BlockSpace::kMaps;
   others_.pool_allocations += block.space == BlockSpace::kPool;
@@ -111,11 +111,11 @@ void Allocations::set_ended(uint32_t process, bool ended) {
 void Allocations::visit(const Event& event, BlockRecord& block) {
   if (ended_[event.process]) set_ended(event.process, false);  // it has not ended: the recording contradicts itself
   const bool maps = block.space == BlockSpace::kMaps;
-  switch (block.op) {
-    case BlockOp::kNone: return;
-    case BlockOp::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
-    case BlockOp::kFreed: return maps ? unmapped(event, block) : freed(event, block);
-    case BlockOp::kKept: return undo_free(event, block.address);
+  switch (block.action) {
+    case BlockAction::kNone: return;
+    case BlockAction::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
+    case BlockAction::kFreed: return maps ? unmapped(event, block) : freed(event, block);
+    case BlockAction::kKept: return undo_free(event, block.address);
   }
 }
 

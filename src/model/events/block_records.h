@@ -13,7 +13,7 @@
 
 namespace penna {
 
-enum class BlockOp : uint8_t {
+enum class BlockAction : uint8_t {
   kNone,  // not about a block
   kAllocated,
   kFreed,
@@ -24,7 +24,7 @@ enum class BlockOp : uint8_t {
 enum class BlockSpace : uint8_t { kHeap, kMaps, kPool };
 
 struct BlockRecord {
-  BlockOp op = BlockOp::kNone;
+  BlockAction action = BlockAction::kNone;
   BlockSpace space = BlockSpace::kHeap;
   uint16_t flags = 0;    // kMaps: penna_map_flag; none for mremap
   uint32_t family = 0;   // kHeap: penna_alloc_family; kMaps: penna_map_how; untrusted: may be anything
@@ -35,8 +35,8 @@ struct BlockRecord {
 };
 
 inline BlockRecord read_block(const Record& record) {
-  const auto block = [](BlockOp op, uint64_t address_family, uint32_t stack, uint64_t size) {
-    return BlockRecord{op,
+  const auto block = [](BlockAction action, uint64_t address_family, uint32_t stack, uint64_t size) {
+    return BlockRecord{action,
                        BlockSpace::kHeap,
                        0,
                        static_cast<uint32_t>(address_family >> 56),
@@ -48,34 +48,40 @@ inline BlockRecord read_block(const Record& record) {
   switch (record.kind) {
     case PENNA_KIND_ALLOC: {
       const auto alloc = record.as<penna_alloc>();
-      return block(BlockOp::kAllocated, alloc.address_family, alloc.stack, alloc.size);
+      return block(BlockAction::kAllocated, alloc.address_family, alloc.stack, alloc.size);
     }
     case PENNA_KIND_ALLOC_LARGE: {
       const auto alloc = record.as<penna_alloc_large>();
-      return block(BlockOp::kAllocated, alloc.address_family, alloc.stack, alloc.size);
+      return block(BlockAction::kAllocated, alloc.address_family, alloc.stack, alloc.size);
     }
-    case PENNA_KIND_FREE: return block(BlockOp::kFreed, record.as<penna_free>().address_family, 0, 0);
+    case PENNA_KIND_FREE: return block(BlockAction::kFreed, record.as<penna_free>().address_family, 0, 0);
     case PENNA_KIND_FREE_STACK: {
       const auto free = record.as<penna_free_stack>();
-      return block(BlockOp::kFreed, free.address_family, free.stack, 0);
+      return block(BlockAction::kFreed, free.address_family, free.stack, 0);
     }
-    case PENNA_KIND_REALLOC_FAILED: return block(BlockOp::kKept, record.as<penna_free>().address_family, 0, 0);
+    case PENNA_KIND_REALLOC_FAILED: return block(BlockAction::kKept, record.as<penna_free>().address_family, 0, 0);
     case PENNA_KIND_MAP: {
       const auto map = record.as<penna_map>();
-      return {BlockOp::kAllocated, BlockSpace::kMaps, static_cast<uint16_t>(map.flags & 7), map.how, 0, map.stack,
-              map.address,         map.bytes};
+      return {BlockAction::kAllocated,
+              BlockSpace::kMaps,
+              static_cast<uint16_t>(map.flags & 7),
+              map.how,
+              0,
+              map.stack,
+              map.address,
+              map.bytes};
     }
     case PENNA_KIND_UNMAP: {
       const auto unmap = record.as<penna_unmap>();
-      return {BlockOp::kFreed, BlockSpace::kMaps, 0, 0, 0, unmap.stack, unmap.address, unmap.bytes};
+      return {BlockAction::kFreed, BlockSpace::kMaps, 0, 0, 0, unmap.stack, unmap.address, unmap.bytes};
     }
     case PENNA_KIND_POOL_ALLOC: {
       const auto alloc = record.as<penna_pool_alloc>();
-      return {BlockOp::kAllocated, BlockSpace::kPool, 0, 0, alloc.pool, alloc.stack, alloc.address, alloc.size};
+      return {BlockAction::kAllocated, BlockSpace::kPool, 0, 0, alloc.pool, alloc.stack, alloc.address, alloc.size};
     }
     case PENNA_KIND_POOL_FREE: {
       const auto free = record.as<penna_pool_free>();
-      return {BlockOp::kFreed, BlockSpace::kPool, 0, 0, free.pool, free.stack, free.address, 0};
+      return {BlockAction::kFreed, BlockSpace::kPool, 0, 0, free.pool, free.stack, free.address, 0};
     }
     default: return {};
   }

@@ -16,7 +16,7 @@ namespace {
 std::optional<BlockRecord> next_block(RecordCursor records) {
   Record record;
   while (records.next(record))
-    if (const BlockRecord block = read_heap_block(record); block.op != BlockOp::kNone) return block;
+    if (const BlockRecord block = read_heap_block(record); block.action != BlockAction::kNone) return block;
   return {};
 }
 
@@ -117,7 +117,7 @@ bool ThreadCursor::next_batch() {
     if (recording_.read_chunk(refs_[i], bytes)) next = next_block(RecordCursor(bytes));
     break;
   }
-  return next && next->op == BlockOp::kKept && next->address == read_heap_block(free).address;
+  return next && next->action == BlockAction::kKept && next->address == read_heap_block(free).address;
 }
 
 uint64_t ThreadCursor::earliest() const {

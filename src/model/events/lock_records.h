@@ -2,7 +2,7 @@
 // read_lock(): the one decoder of the records of locks and of everything else that threads wait for.
 //
 // Why: analyses need not care whether a LOCK has a stack, or that an rwlock is taken in two ways.
-// Invariant: for records that are not a lock's, and hostile ones with an unknown sync, the op is kNone.
+// Invariant: for records that are not a lock's, and hostile ones with an unknown sync, the action is kNone.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace penna {
 
-enum class LockOp : uint8_t {
+enum class LockAction : uint8_t {
   kNone,
   kTaken,            // without waiting: stack, if known
   kBusy,             // tried and not taken
@@ -25,7 +25,7 @@ enum class LockOp : uint8_t {
 };
 
 struct LockRecord {
-  LockOp op = LockOp::kNone;
+  LockAction action = LockAction::kNone;
   penna_sync sync = PENNA_SYNC_MUTEX;
   bool tried = false;  // kTaken: by a trylock, which never waits
   uint64_t address = 0;
@@ -38,34 +38,34 @@ struct LockRecord {
 };
 
 inline LockRecord read_lock(const Record& record) {
-  const auto lock = [](LockOp op, uint64_t word, uint32_t stack = 0) {
+  const auto lock = [](LockAction action, uint64_t word, uint32_t stack = 0) {
     const auto sync = static_cast<uint32_t>(word >> 56) & ~uint32_t{PENNA_SYNC_TRIED};
     LockRecord read;
-    read.op = sync < PENNA_SYNC_COUNT ? op : LockOp::kNone;
+    read.action = sync < PENNA_SYNC_COUNT ? action : LockAction::kNone;
     read.sync = static_cast<penna_sync>(sync < PENNA_SYNC_COUNT ? sync : 0);
     read.tried = (word >> 56 & PENNA_SYNC_TRIED) != 0;
     read.address = word & PENNA_ADDRESS_MASK;
     read.stack = stack;
     return read;
   };
-  const auto lock_at = [&](LockOp op) {
+  const auto lock_at = [&](LockAction action) {
     const auto at = record.as<penna_lock_at>();
-    LockRecord read = lock(op, at.lock, at.stack);
+    LockRecord read = lock(action, at.lock, at.stack);
     read.holder = at.owner;
     return read;
   };
   switch (record.kind) {
-    case PENNA_KIND_LOCK: return lock(LockOp::kTaken, record.as<penna_lock>().lock);
-    case PENNA_KIND_UNLOCK: return lock(LockOp::kReleased, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_BUSY: return lock(LockOp::kBusy, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_GONE: return lock(LockOp::kGone, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_AT: return lock_at(LockOp::kTaken);
-    case PENNA_KIND_UNLOCK_AT: return lock_at(LockOp::kReleased);
-    case PENNA_KIND_LOCK_REQUEST: return lock_at(LockOp::kRequested);
-    case PENNA_KIND_LOCK_MADE: return lock_at(LockOp::kMade);
+    case PENNA_KIND_LOCK: return lock(LockAction::kTaken, record.as<penna_lock>().lock);
+    case PENNA_KIND_UNLOCK: return lock(LockAction::kReleased, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_BUSY: return lock(LockAction::kBusy, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_GONE: return lock(LockAction::kGone, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_AT: return lock_at(LockAction::kTaken);
+    case PENNA_KIND_UNLOCK_AT: return lock_at(LockAction::kReleased);
+    case PENNA_KIND_LOCK_REQUEST: return lock_at(LockAction::kRequested);
+    case PENNA_KIND_LOCK_MADE: return lock_at(LockAction::kMade);
     case PENNA_KIND_LOCK_WAIT: {
       const auto wait = record.as<penna_lock_wait>();
-      LockRecord read = lock(LockOp::kWaited, wait.lock, wait.stack);
+      LockRecord read = lock(LockAction::kWaited, wait.lock, wait.stack);
       read.begin = wait.begin;
       read.holder = wait.owner;
       read.end = wait.end;
@@ -73,7 +73,7 @@ inline LockRecord read_lock(const Record& record) {
     }
     case PENNA_KIND_COND_WAIT: {
       const auto wait = record.as<penna_cond_wait>();
-      LockRecord read = lock(LockOp::kConditionWaited, wait.lock, wait.stack);
+      LockRecord read = lock(LockAction::kConditionWaited, wait.lock, wait.stack);
       read.begin = wait.begin;
       read.condition = wait.condition;
       read.end = wait.end;
@@ -81,7 +81,7 @@ inline LockRecord read_lock(const Record& record) {
     }
     case PENNA_KIND_WAKE: {
       const auto wake = record.as<penna_wake>();
-      LockRecord read = lock(LockOp::kWoke, wake.lock, wake.stack);
+      LockRecord read = lock(LockAction::kWoke, wake.lock, wake.stack);
       read.most = wake.most;
       return read;
     }

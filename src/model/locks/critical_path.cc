@@ -19,14 +19,14 @@ void WaitHistory::operator()(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   if (step.dropped.is_open())
     add(event.thread, {step.dropped.begin, event.time, step.dropped.object, step.dropped.stack});
-  switch (read.op) {
-    case LockOp::kTaken:
+  switch (read.action) {
+    case LockAction::kTaken:
       if (step.asked.is_open()) end_wait(event, step);
       return;
-    case LockOp::kWaited:
-    case LockOp::kConditionWaited: return end_wait(event, step);
-    case LockOp::kWoke: release_of(step.object) = {event.thread, read.stack, event.time, 0}; return;
-    case LockOp::kReleased:
+    case LockAction::kWaited:
+    case LockAction::kConditionWaited: return end_wait(event, step);
+    case LockAction::kWoke: release_of(step.object) = {event.thread, read.stack, event.time, 0}; return;
+    case LockAction::kReleased:
       if (step.released) {
         release_of(step.object) = {event.thread, step.hold.stack != 0 ? step.hold.stack : read.stack, event.time,
                                    step.hold.since};

@@ -130,12 +130,12 @@ LockStep HolderTracker::begin(const Event& event) {
   };
   if (event.after_loss) drop_holds_of(event.thread);
   index_.pass(event.time, is_gone);
-  if (read.op == LockOp::kNone) {
+  if (read.action == LockAction::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, is_gone);
     return step;
   }
-  if (read.op == LockOp::kMade) step.remade = forget(event, read.sync, read.address);
-  if (read.op == LockOp::kConditionWaited) {
+  if (read.action == LockAction::kMade) step.remade = forget(event, read.sync, read.address);
+  if (read.action == LockAction::kConditionWaited) {
     step.object = object_of(event, PENNA_SYNC_CONDITION, read.condition);
     step.mutex = object_of(event, read.sync, read.address);
   } else {
@@ -146,32 +146,34 @@ LockStep HolderTracker::begin(const Event& event) {
 
 void HolderTracker::apply(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
-  if (read.op == LockOp::kNone) return;
+  if (read.action == LockAction::kNone) return;
   ThreadState& thread = state_of(event.thread);
   const uint32_t left = thread.left.object;
   thread.last = event.time;
-  const bool ends_wait = read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited;
+  const bool ends_wait = read.action == LockAction::kWaited || read.action == LockAction::kConditionWaited;
   if (thread.wait.is_open() && !ends_wait) {
     // A wait too short for record --min-wait ends like an acquisition that found the lock free. Otherwise a waiting
     // thread writes nothing, except the last one to arrive at a barrier: it wakes the others.
-    const bool last_to_come = read.op == LockOp::kWoke && read.sync == PENNA_SYNC_BARRIER;
-    if (read.op == LockOp::kTaken && thread.wait.object == step.object) {
+    const bool last_to_come = read.action == LockAction::kWoke && read.sync == PENNA_SYNC_BARRIER;
+    if (read.action == LockAction::kTaken && thread.wait.object == step.object) {
       step.asked = std::exchange(thread.wait, {});
     } else if (!last_to_come) {
       drop_wait(event, step);
     }
   }
   if (ends_wait) end_wait(event, step.object, step);
-  switch (read.op) {
-    case LockOp::kTaken: step.acquired = can_be_held(read.sync) && acquire(event, step.object, step); break;
-    case LockOp::kWaited:
+  switch (read.action) {
+    case LockAction::kTaken: step.acquired = can_be_held(read.sync) && acquire(event, step.object, step); break;
+    case LockAction::kWaited:
       if ((read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED) && is_lock(read.sync))
         step.acquired = acquire(event, step.object, step);
       break;
-    case LockOp::kConditionWaited: step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, step); break;
-    case LockOp::kReleased: release(event, step); break;
-    case LockOp::kRequested: request(event, step); break;
-    case LockOp::kGone: forget(event, read.sync, read.address); break;
+    case LockAction::kConditionWaited:
+      step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, step);
+      break;
+    case LockAction::kReleased: release(event, step); break;
+    case LockAction::kRequested: request(event, step); break;
+    case LockAction::kGone: forget(event, read.sync, read.address); break;
     default: break;
   }
   if (!is_of_one_thread_) return;
@@ -262,7 +264,7 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
   // Not before the range; a time later than the event itself is wrong and stays wrong.
   step.read.begin = std::max(step.read.begin, std::min(from_, event.time));
   // For a join the "holder" is the joined thread: it has ended, and its tid may be reused.
-  if (step.read.sync != PENNA_SYNC_JOIN || step.read.op != LockOp::kWaited) return;
+  if (step.read.sync != PENNA_SYNC_JOIN || step.read.action != LockAction::kWaited) return;
   uint32_t ended = holds_[object].thread;
   if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);
   step.hold = holds_[object];
@@ -279,8 +281,8 @@ bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep&
   taken.depth = 1;
   taken.own_stack = read.stack;
   // An acquisition without a wait has no stack of its own; the request before it may have had one.
-  taken.stack = read.stack != 0 || read.op != LockOp::kTaken ? read.stack : step.asked.stack;
-  taken.waited = read.op != LockOp::kTaken;
+  taken.stack = read.stack != 0 || read.action != LockAction::kTaken ? read.stack : step.asked.stack;
+  taken.waited = read.action != LockAction::kTaken;
   taken.shared = read.sync == PENNA_SYNC_READ;
   taken.since = event.time;
   if (taken.shared) return read_acquire(object, taken);

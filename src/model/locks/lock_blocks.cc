@@ -56,9 +56,9 @@ void LockBlocks::pass(Asked& asked, Place& place, uint64_t time) {
 void LockBlocks::operator()(const Event& event) {
   if (asked_[event.process].places.empty()) return;
   const BlockRecord block = read_heap_block(event.record);
-  if (block.op == BlockOp::kAllocated) allocated(event, block.address, block.size, block.stack);
+  if (block.action == BlockAction::kAllocated) allocated(event, block.address, block.size, block.stack);
   // Except by realloc: it may fail, and what it moves is reported as a new block.
-  if (block.op == BlockOp::kFreed && block.family != PENNA_FAMILY_REALLOC) freed(event, block.address);
+  if (block.action == BlockAction::kFreed && block.family != PENNA_FAMILY_REALLOC) freed(event, block.address);
 }
 
 void LockBlocks::allocated(const Event& event, uint64_t address, uint64_t size, uint32_t stack) {

@@ -77,8 +77,8 @@ void LockIndex::forget(uint32_t process, LockKind kind, uint64_t address, uint32
 
 std::pair<uint64_t, uint64_t> LockIndex::new_memory(const Event& event) {
   const BlockRecord block = read_heap_block(event.record);
-  if (block.op == BlockOp::kFreed && block.family == PENNA_FAMILY_REALLOC) moved_[event.thread] = block.address;
-  if (block.op != BlockOp::kAllocated) return {0, 0};
+  if (block.action == BlockAction::kFreed && block.family == PENNA_FAMILY_REALLOC) moved_[event.thread] = block.address;
+  if (block.action != BlockAction::kAllocated) return {0, 0};
   uint64_t begin = block.address, end;
   if (__builtin_add_overflow(begin, block.size, &end)) end = UINT64_MAX;
   if (block.family == PENNA_FAMILY_REALLOC) {  // it may have stayed in place, along with its contents

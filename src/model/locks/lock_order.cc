@@ -22,20 +22,20 @@ void add_edge_thread(OrderEdge& edge, uint32_t thread) {
 }  // namespace
 
 void LockOrder::operator()(const Event& event, const LockStep& step) {
-  switch (step.read.op) {
-    case LockOp::kRequested: {
+  switch (step.read.action) {
+    case LockAction::kRequested: {
       const std::vector<uint32_t>& held = held_.held_by(event.thread);
       if (std::find(held.begin(), held.end(), step.object) == held.end())
         took(event, step.object, step.read.sync == PENNA_SYNC_READ, step.read.stack);
       return;
     }
     // A wait with a request is already counted.
-    case LockOp::kTaken:
-    case LockOp::kWaited:
+    case LockAction::kTaken:
+    case LockAction::kWaited:
       if (step.acquired && !step.asked.is_open() && !step.read.tried)
         took(event, step.object, step.read.sync == PENNA_SYNC_READ, step.read.stack);
       return;
-    case LockOp::kConditionWaited:
+    case LockAction::kConditionWaited:
       if (step.acquired) took(event, step.mutex, false, step.read.stack);
       return;
     default: return;

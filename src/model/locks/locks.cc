@@ -49,18 +49,18 @@ void Locks::operator()(const Event& event) {
 void Locks::operator()(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   for (const uint32_t object : tracker_.gone()) replaced(object);
-  if (read.op == LockOp::kNone) return;
+  if (read.action == LockAction::kNone) return;
   forked_.pass(event.time);
-  switch (read.op) {
-    case LockOp::kTaken: return taken(use(event, step.object), event, read);
-    case LockOp::kReleased: return released(event, step);
-    case LockOp::kBusy: ++counted(use(event, step.object), event.thread).busy; return;
-    case LockOp::kRequested: return requested(event, step);
-    case LockOp::kWaited: return waited(event, step);
-    case LockOp::kConditionWaited: return condition_waited(event, step);
-    case LockOp::kWoke: return woke(event, step);
-    case LockOp::kMade: return made(event, step);
-    case LockOp::kGone: return replaced(step.object);
+  switch (read.action) {
+    case LockAction::kTaken: return taken(use(event, step.object), event, read);
+    case LockAction::kReleased: return released(event, step);
+    case LockAction::kBusy: ++counted(use(event, step.object), event.thread).busy; return;
+    case LockAction::kRequested: return requested(event, step);
+    case LockAction::kWaited: return waited(event, step);
+    case LockAction::kConditionWaited: return condition_waited(event, step);
+    case LockAction::kWoke: return woke(event, step);
+    case LockAction::kMade: return made(event, step);
+    case LockAction::kGone: return replaced(step.object);
     default: return;
   }
 }
@@ -203,7 +203,7 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   LockStats& lock = locks_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
   // When sampling, acquisitions without a stack stand for others; for objects without holder all are recorded.
-  const bool is_one_of_many = read.op == LockOp::kTaken && read.stack == 0 && has_holder(lock.kind);
+  const bool is_one_of_many = read.action == LockAction::kTaken && read.stack == 0 && has_holder(lock.kind);
   const uint64_t weight = is_one_of_many ? sample_ : 1;
   LockStats& counts = counted(index, event.thread);
   counts.acquisitions += weight;

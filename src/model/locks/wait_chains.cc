@@ -71,19 +71,20 @@ uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_st
 // Called after the tracker has applied the step. Ends of waits come before changes of holders: until then, time was
 // spent in the old chain.
 void WaitChains::operator()(const Event& event, const LockStep& step) {
-  const LockOp op = step.read.op;
-  if (op == LockOp::kNone) return;
+  const LockAction action = step.read.action;
+  if (action == LockAction::kNone) return;
   if (step.dropped.is_open()) end_wait(event.thread, step.dropped, event.time, PENNA_WAIT_ERROR, false);
-  if (op == LockOp::kRequested) begin_wait(event, step);
+  if (action == LockAction::kRequested) begin_wait(event, step);
   if (step.asked.is_open()) {
     end_wait(event.thread, step.asked, event.time, step.read.end, true, step.mutex);
-  } else if (op == LockOp::kWaited || op == LockOp::kConditionWaited) {
+  } else if (action == LockAction::kWaited || action == LockAction::kConditionWaited) {
     end_without_request(event, step);
   }
-  if (op == LockOp::kReleased && step.read.stack != 0 && step.released) place(step, event.time);
-  if (op == LockOp::kWoke || (op == LockOp::kReleased && (step.released || !knows_holder(step.read.sync))))
+  if (action == LockAction::kReleased && step.read.stack != 0 && step.released) place(step, event.time);
+  if (action == LockAction::kWoke ||
+      (action == LockAction::kReleased && (step.released || !knows_holder(step.read.sync))))
     woke(event, step);
-  if (step.acquired || step.released || op == LockOp::kGone)
+  if (step.acquired || step.released || action == LockAction::kGone)
     holder_changed(step.mutex != kNoIndex ? step.mutex : step.object, event.time);
 }
 
@@ -91,7 +92,7 @@ void WaitChains::woke(const Event& event, const LockStep& step) {
   Waker& waker = waker_of(step.object);
   waker = {event.thread, step.read.stack != 0 ? step.read.stack : step.hold.stack, step.hold.stack, step.hold.since,
            event.time};
-  if (step.read.op != LockOp::kReleased || !step.released) return;
+  if (step.read.action != LockAction::kReleased || !step.released) return;
   if (const auto found = releases_.find(step.object); found != releases_.end()) found.value().add(waker);
 }
 
@@ -317,8 +318,8 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
 void WaitChains::end_without_request(const Event& event, const LockStep& step) {
   waits_ += !step.resumed;
   const LockRecord& read = step.read;
-  const OpenWait wait{step.object, read.op == LockOp::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync, read.stack,
-                      read.holder, std::min(read.begin, event.time)};
+  const OpenWait wait{step.object, read.action == LockAction::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync,
+                      read.stack, read.holder, std::min(read.begin, event.time)};
   if (read.begin > event.time) ++impossible_;
   if (!knows_holder(wait.sync)) return end_woken(event.thread, wait, event.time, read.end, true, step.mutex);
   const Waker waker = waker_of(step.object);

@@ -43,15 +43,15 @@ WaitRows::Contended& WaitRows::contended(uint32_t object) {
 
 void WaitRows::operator()(const Event& event, const LockStep& step) {
   if (step.dropped.is_open()) drop_wait(event, step);
-  switch (step.read.op) {
-    case LockOp::kRequested: return begin_wait(event, step);
-    case LockOp::kTaken:
+  switch (step.read.action) {
+    case LockAction::kRequested: return begin_wait(event, step);
+    case LockAction::kTaken:
       if (step.asked.is_open()) leave_queue(event.thread, step.asked.begin, event.time);
       return;
-    case LockOp::kWaited:
-    case LockOp::kConditionWaited: return end_wait(event, step);
-    case LockOp::kReleased:
-    case LockOp::kWoke: return released(event, step);
+    case LockAction::kWaited:
+    case LockAction::kConditionWaited: return end_wait(event, step);
+    case LockAction::kReleased:
+    case LockAction::kWoke: return released(event, step);
     default: return;
   }
 }
@@ -87,7 +87,7 @@ void WaitRows::leave_queue(uint32_t thread, uint64_t begin, uint64_t time) {
 
 // The thread went on. If all that is known is the end of another wait, it went on when that one began.
 void WaitRows::drop_wait(const Event& event, const LockStep& step) {
-  const bool ends_another = step.read.op == LockOp::kWaited || step.read.op == LockOp::kConditionWaited;
+  const bool ends_another = step.read.action == LockAction::kWaited || step.read.action == LockAction::kConditionWaited;
   const uint64_t end = ends_another ? std::min(step.read.begin, event.time) : event.time;
   if (end > step.dropped.begin) return finish_wait(event.thread, step.dropped, end, WaitEnd::kLeft);
   leave_queue(event.thread, step.dropped.begin, end);
@@ -99,14 +99,14 @@ void WaitRows::end_wait(const Event& event, const LockStep& step) {
   Waiting& mine = waiting_[event.thread];
   if (!wait.is_open()) mine = {.last_end = mine.last_end};  // its request was not recorded
   wait.object = step.object;
-  wait.sync = read.op == LockOp::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync;
+  wait.sync = read.action == LockAction::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync;
   wait.begin = std::min(read.begin, event.time);
   if (read.stack != 0) wait.stack = read.stack;
-  if (read.sync == PENNA_SYNC_JOIN && read.op == LockOp::kWaited) mine.other = step.hold.thread;
+  if (read.sync == PENNA_SYNC_JOIN && read.action == LockAction::kWaited) mine.other = step.hold.thread;
   // The lock was free because its owner had died: this is not a wait.
   if (read.end == PENNA_WAIT_OWNER_DIED && wait.begin == event.time)
     return leave_queue(event.thread, wait.begin, event.time);
-  const uint64_t end = read.op == LockOp::kConditionWaited ? retaking_since(event, step) : event.time;
+  const uint64_t end = read.action == LockAction::kConditionWaited ? retaking_since(event, step) : event.time;
   finish_wait(event.thread, wait, end, how_it_ended(read.end));
   if (end < event.time) end_retaking(event, step, wait.stack, end);
 }
@@ -170,7 +170,7 @@ void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, 
 
 void WaitRows::released(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
-  if (read.op == LockOp::kWoke || !knows_holder(read.sync)) {
+  if (read.action == LockAction::kWoke || !knows_holder(read.sync)) {
     Contended& at = contended(step.object);
     at.waker = event.thread;
     at.waker_stack = read.stack;

@@ -86,13 +86,13 @@ bool Timeline::describe_block(const Record& record, TimelineLine& out) {
   const auto of_space = [&block](LineKind heap, LineKind maps, LineKind pool) {
     return block.space == BlockSpace::kHeap ? heap : block.space == BlockSpace::kMaps ? maps : pool;
   };
-  switch (block.op) {
-    case BlockOp::kNone: return false;
-    case BlockOp::kAllocated:
+  switch (block.action) {
+    case BlockAction::kNone: return false;
+    case BlockAction::kAllocated:
       out.kind = of_space(LineKind::kAllocation, LineKind::kMap, LineKind::kPoolAllocation);
       break;
-    case BlockOp::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
-    case BlockOp::kKept: out.kind = LineKind::kReallocFailed; break;
+    case BlockAction::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
+    case BlockAction::kKept: out.kind = LineKind::kReallocFailed; break;
   }
   out.address = block.address;
   out.family = block.family;
@@ -104,15 +104,15 @@ bool Timeline::describe_block(const Record& record, TimelineLine& out) {
 
 bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   LockStep step = held_.begin(event);
-  if (step.read.op == LockOp::kNone) return false;
+  if (step.read.action == LockAction::kNone) return false;
   const LockRecord read = step.read;  // as written: apply() shortens waits that a signal handler interrupted
   // Before apply() ends it: an unlock's line says how long it was held.
   const LockHold hold = held_.hold_of(thread_, step.object);
   held_.apply(event, step);
-  if (read.op == LockOp::kRequested) wait_ = held_.wait_of(thread_);
+  if (read.action == LockAction::kRequested) wait_ = held_.wait_of(thread_);
   // A wait too short for record --min-wait ends like an acquisition that found the lock free.
-  if (read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited ||
-      (read.op == LockOp::kTaken && wait_.object == step.object))
+  if (read.action == LockAction::kWaited || read.action == LockAction::kConditionWaited ||
+      (read.action == LockAction::kTaken && wait_.object == step.object))
     wait_ = {};
   out.address = out.lock = read.address;
   out.sync = read.sync;
@@ -124,33 +124,33 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
     out.begin = std::min(read.begin, event.time);
     out.duration = event.time - out.begin;
   };
-  switch (read.op) {
-    case LockOp::kNone: break;
-    case LockOp::kTaken: out.kind = LineKind::kLock; break;
-    case LockOp::kBusy: out.kind = LineKind::kLockBusy; break;
-    case LockOp::kRequested:
+  switch (read.action) {
+    case LockAction::kNone: break;
+    case LockAction::kTaken: out.kind = LineKind::kLock; break;
+    case LockAction::kBusy: out.kind = LineKind::kLockBusy; break;
+    case LockAction::kRequested:
       out.kind = LineKind::kLockRequest;
       out.owner = read.holder;
       break;
-    case LockOp::kWaited: ended(LineKind::kLockWait); break;
-    case LockOp::kReleased:
+    case LockAction::kWaited: ended(LineKind::kLockWait); break;
+    case LockAction::kReleased:
       out.kind = LineKind::kUnlock;
       if (hold.thread != thread_) break;
       out.begin = hold.since;
       // Its own time: calls within the release (--all-functions) are recorded before it, and raise the line's.
       out.duration = std::max(event.record.time, hold.since) - hold.since;
       break;
-    case LockOp::kConditionWaited:
+    case LockAction::kConditionWaited:
       ended(LineKind::kConditionWait);
       out.address = read.condition;
       out.sync = PENNA_SYNC_CONDITION;
       break;
-    case LockOp::kWoke:
+    case LockAction::kWoke:
       out.kind = LineKind::kWake;
       out.size = read.most;
       break;
-    case LockOp::kMade: out.kind = LineKind::kLockMade; break;
-    case LockOp::kGone: out.kind = LineKind::kLockGone; break;
+    case LockAction::kMade: out.kind = LineKind::kLockMade; break;
+    case LockAction::kGone: out.kind = LineKind::kLockGone; break;
   }
   return true;
 }

@@ -80,7 +80,7 @@ Verdict check_longest_hold(const Recording& recording, const Locks& locks, uint6
 void LockPlaces::operator()(const Event& event) {
   const LockRecord read = read_lock(event.record);
   const bool got = read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED;
-  if (read.op != LockOp::kTaken && !(read.op == LockOp::kWaited && got)) return;
+  if (read.action != LockAction::kTaken && !(read.action == LockAction::kWaited && got)) return;
   if (!has_holder(lock_kind(read.sync)) && read.sync != PENNA_SYNC_SEMAPHORE) return;
   const uint32_t node = tree_ == nullptr ? 0 : tree_->current(event.thread);
   const auto [found, added] =

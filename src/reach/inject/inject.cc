@@ -18,7 +18,7 @@
 namespace penna {
 namespace {
 
-constexpr char kWatch = 'w', kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
+constexpr char kWatch = 'w', kBringIn = 'b', kRestore = 'g', kCall = 'c';  // orders
 
 // Never empty.
 std::vector<std::string> name_of(pid_t pid) {
@@ -78,7 +78,7 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
                             static_cast<ino_t>(channel), patients_.finisher_in(order.pid)});
     return called ? "" : called.error().text;
   }
-  return patients_.give_back(order.pid);
+  return patients_.restore(order.pid);
 }
 
 // In the surgeon, until an order arrives: a thread that has ended while we traced it, and with it its process, is only
@@ -156,8 +156,8 @@ int Inject::wait() {
   return 0;
 }
 
-Result<Restored> Inject::give_back(pid_t pid) const {
-  return parse_restored(PENNA_TRY(surgeon_->request({kGiveBack, pid}, serve_)));
+Result<Restored> Inject::restore(pid_t pid) const {
+  return parse_restored(PENNA_TRY(surgeon_->request({kRestore, pid}, serve_)));
 }
 
 Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
@@ -169,7 +169,7 @@ Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
 }
 
 Restored Inject::leave(const Living& living) {
-  return leave_all(living, [this](pid_t pid) { return give_back(pid); });
+  return leave_all(living, [this](pid_t pid) { return restore(pid); });
 }
 
 }  // namespace penna

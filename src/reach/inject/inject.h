@@ -61,7 +61,7 @@ class Inject : public Carrier {
   Result<> start_surgeon();
   bool start_program(CarrierError* error);
   std::string carry_out(const Surgeon::Order& order);  // in the surgeon
-  Result<Restored> give_back(pid_t pid) const;
+  Result<Restored> restore(pid_t pid) const;
 
   std::vector<Process> processes_;    // never empty
   Patients patients_;                 // the surgeon's

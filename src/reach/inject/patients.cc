@@ -336,7 +336,7 @@ std::string Patients::bring_in(pid_t pid) {
   return trouble;
 }
 
-std::string Patients::give_back(pid_t pid) const {
+std::string Patients::restore(pid_t pid) const {
   const auto journal = journal_of(pid);
   if (!journal) return fmt::format("process {} was not attached to", pid);
   auto restored = journal->put_back();
@@ -381,7 +381,7 @@ Result<Restored> parse_restored(const std::string& answer) {
   return Error{answer};
 }
 
-Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& give_back) {
+Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& restore) {
   Restored all;
   std::set<uint32_t> met;
   for (bool is_new = true; is_new;) {
@@ -389,7 +389,7 @@ Restored leave_all(const Carrier::Living& living, const std::function<Result<Res
     for (const uint32_t number : living()) {
       if (!met.insert(number).second) continue;
       is_new = true;
-      const auto restored = give_back(static_cast<pid_t>(number));
+      const auto restored = restore(static_cast<pid_t>(number));
       if (restored)
         all.add(*restored);
       else if (!executable_of(number).empty())  // else it has ended

@@ -39,7 +39,7 @@ class Patients {
   // Returns a sentence; empty: the process is recorded, as the program that it runs by then.
   std::string bring_in(pid_t pid);
   // Restores the process and those that it has forked since. Returns numbers for parse_restored(), or a sentence.
-  std::string give_back(pid_t pid) const;
+  std::string restore(pid_t pid) const;
   // RemoteCode::finisher for such a process; null: it is none.
   RemotePtr<const uint8_t> finisher_in(pid_t pid) const;
   // Restores all of them: the recorder, which was to order it, is dead.
@@ -59,11 +59,11 @@ class Patients {
   std::map<pid_t, AttachedProcess> patients_;
 };
 
-// Reads give_back()'s answer. The error is its sentence.
+// Reads restore()'s answer. The error is its sentence.
 Result<Restored> parse_restored(const std::string& answer);
 
 // In the recorder: restores every living process, until a round finds no new one: a process may fork right before it is
 // reached, and its child then has our changes.
-Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& give_back);
+Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& restore);
 
 }  // namespace penna

@@ -92,7 +92,7 @@ void StandaloneStarts::understand(const std::string& said) {
   std::istringstream words(said);
   char what = 0;
   words >> what;
-  if (what == StartWatch::kGiveBack) {
+  if (what == StartWatch::kRestore) {
     given_ = said.substr(std::min<size_t>(said.size(), 2));
     return;
   }
@@ -117,9 +117,9 @@ bool StandaloneStarts::owns(uint32_t pid) const {
   return nearest_ancestor(static_cast<pid_t>(pid), has_agent) != 0;
 }
 
-Result<Restored> StandaloneStarts::give_back(pid_t pid, const Carrier::Serve& serve) {
+Result<Restored> StandaloneStarts::restore(pid_t pid, const Carrier::Serve& serve) {
   given_.reset();
-  if (surgeon_) surgeon_->send({StartWatch::kGiveBack, pid, {}});
+  if (surgeon_) surgeon_->send({StartWatch::kRestore, pid, {}});
   while (surgeon_ && !given_) {
     work();
     serve(surgeon_ ? surgeon_->fd() : -1);
@@ -138,10 +138,10 @@ Restored StandaloneStarts::leave(const Carrier::Living& living, const Carrier::S
     std::erase_if(pids, [this](uint32_t pid) { return !owns(pid); });
     return pids;
   };
-  Restored all = leave_all(owned, [&](pid_t pid) { return give_back(pid, serve); });
+  Restored all = leave_all(owned, [&](pid_t pid) { return restore(pid, serve); });
   // No process has pid 0: this waits for the surgeon, which may be bringing the agent into a process that needs our
   // answer.
-  if (was_busy) (void)give_back(0, serve);
+  if (was_busy) (void)restore(0, serve);
   surgeon_.reset();
   return all;
 }

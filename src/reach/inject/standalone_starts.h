@@ -51,7 +51,7 @@ class StandaloneStarts {
   void hear_surgeon();
   void understand(const std::string& said);
   void forget_all();
-  Result<Restored> give_back(pid_t pid, const Carrier::Serve& serve);
+  Result<Restored> restore(pid_t pid, const Carrier::Serve& serve);
 
   std::string agent_, socket_path_;
   Fd epoll_;
@@ -61,7 +61,7 @@ class StandaloneStarts {
   std::map<uint64_t, Fd> coming_;     // by number: the waiting agent's socket; none: it no longer waits
   std::set<uint32_t> programs_;       // those that have the agent
   std::set<std::string> refused_;     // reasons
-  std::optional<std::string> given_;  // the surgeon's answer to kGiveBack
+  std::optional<std::string> given_;  // the surgeon's answer to kRestore
 };
 
 }  // namespace penna

@@ -81,7 +81,7 @@ std::string StartWatch::release(uint64_t number) {
 std::string StartWatch::carry_out(const Surgeon::Order& order) {
   if (order.what == kWatch) return watch(order);
   if (order.what == kRelease) return release(order.words[0]);
-  return fmt::format("{} {}", kGiveBack, patients_.give_back(order.pid));
+  return fmt::format("{} {}", kRestore, patients_.restore(order.pid));
 }
 
 void StartWatch::while_idle(int socket) {

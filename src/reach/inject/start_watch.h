@@ -24,10 +24,10 @@ namespace penna {
 class StartWatch {
  public:
   // Orders. A number is the recorder's name for a start.
-  static constexpr char kWatch = 'w';     // pid: of the process; words: number, its thread's id there, is it a child's?
-  static constexpr char kRelease = 'r';   // words: number
-  static constexpr char kGiveBack = 'g';  // pid
-  // The first letter of each message; a number follows it, except in kGiveBack's answer.
+  static constexpr char kWatch = 'w';    // pid: of the process; words: number, its thread's id there, is it a child's?
+  static constexpr char kRelease = 'r';  // words: number
+  static constexpr char kRestore = 'g';  // pid
+  // The first letter of each message; a number follows it, except in kRestore's answer.
   static constexpr char kWatched = 'w';  // "w NUMBER TROUBLE": it is traced, or not, and why
   static constexpr char kCame = 'c';     // "c NUMBER PID TROUBLE": it has become a program
   static constexpr char kNothing = 'n';  // "n NUMBER": it has ended, or was released

@@ -130,7 +130,7 @@ std::optional<std::string> work_with(const Target& target, pid_t thread, bool ev
   if (!borrowed) return {};
   held.lend();
   const std::string trouble = work(*borrowed);
-  if (trouble.empty()) borrowed->give_back();
+  if (trouble.empty()) borrowed->release();
   return trouble;  // else it returns by itself
 }
 

@@ -52,7 +52,7 @@ class BorrowedThread {
   // From here on, the system call that the stop has cut is finished there (thread_state.h).
   void finish_calls_at(RemotePtr<const uint8_t> code) { saved_.finish_calls_at(code); }
   // The thread is then stopped, in its original state; false: it is gone, or already returning by itself.
-  bool give_back();
+  bool release();
 
   pid_t id() const { return thread_; }
   const ThreadState& state() const { return saved_; }

@@ -164,7 +164,7 @@ bool BorrowedThread::settle(const ThreadState& original) {
 // At the end of a system call the original state cannot be restored: the kernel is past the point where it restarts the
 // call that our stop cut short. Interrupted there and continued, the thread stops again before it takes a step, and
 // ahead of that point.
-bool BorrowedThread::give_back() {
+bool BorrowedThread::release() {
   return traced(PTRACE_INTERRUPT, thread_, 0, 0) && traced(PTRACE_CONT, thread_, 0, 0) &&
          await_interrupt(pid_, thread_, kLongestCallUs) && saved_.restore(thread_);
 }

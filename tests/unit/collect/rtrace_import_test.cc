@@ -108,7 +108,7 @@ TEST_F(RtraceImportTest, backtraces_of_frees) {
   std::vector<uint32_t> stacks;
   for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
     const BlockRecord block = read_block(event.record);
-    if (block.op == BlockOp::kFreed) stacks.push_back(block.stack);
+    if (block.action == BlockAction::kFreed) stacks.push_back(block.stack);
   });
   ASSERT_EQ(stacks.size(), 2u);
   ASSERT_TRUE(recording.stack_node(0, stacks[0]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of requests: whatever it merges and drops, a site added later gets the count that it would have had.
-#include "penna/detail/requests.h"
+#include "penna/detail/site_requests.h"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which threads' events are wanted: --tid and --thread, while recording and when reading.
 //
-// Why here: both sides must mean the same threads by the same words.
+// Why one type: both sides must mean the same threads by the same words.
 // Invariant: a thread once chosen stays chosen, even if it is renamed.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See thread_choice.h.
-#include "recording/thread_choice.h"
+#include "filter/thread_choice.h"
 
 #include <algorithm>
 #include <string_view>

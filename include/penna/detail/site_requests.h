@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as
+ * site_requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as
  * if it had been there from the start.
  *
  * Why it stays short: requests that no longer have an effect are dropped, and requests for one pattern are merged where
