@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as
- * if it had been there from the start.
+ * site_requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all,
+ * as if it had been there from the start.
  *
  * Why it stays short: requests that no longer have an effect are dropped, and requests for one pattern are merged where
  * no request between them depends on the order. Freestanding; the caller holds the lock, and provides room

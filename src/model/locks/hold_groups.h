@@ -15,8 +15,8 @@ namespace penna {
 
 class HoldGroups {
  public:
-  // The number of the group; a new one begins with this thread. `last`: the group of the lock's hold before, replaced by
-  // the result: a lock is often taken in the same place again.
+  // The number of the group; a new one begins with this thread. `last`: the group of the lock's hold before, replaced
+  // by the result: a lock is often taken in the same place again.
   uint32_t find(uint32_t lock, uint32_t stack, bool stack_is_release, uint32_t thread, uint32_t& last);
   // A hold of `held` ticks that stands for `weight`; `open`: the recording ended before it did.
   void add(uint32_t group, uint32_t thread, uint64_t held, uint64_t weight, bool open);
