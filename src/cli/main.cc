@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "base/say.h"
@@ -23,6 +24,17 @@ void hold_standard_descriptors() {
   do fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd > STDERR_FILENO) ::close(fd);
+}
+
+// A write beyond the file size limit (ulimit -f) then fails, as on a full disk, instead of killing a verb without a
+// word. Not SIG_IGN: a started program would inherit it.
+void survive_file_size_limit() {
+  struct sigaction action {};
+  ::sigaction(SIGXFSZ, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 int run(const Arguments& arguments) {
@@ -50,6 +62,7 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
+  penna::survive_file_size_limit();
   penna::use_settings(penna::settings_of_verb);
   const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   // Here, because every verb may query servers, and only after all look-ups is it known what they did not provide.

@@ -36,3 +36,17 @@ for command in info 'report alloc' 'report health' 'check --max-leak 1G'; do
   expect_missing "$out" "was killed or is still at work"
 done
 expect_eq 2 "$status" "status of check"
+
+# ---- Exports, which have the limit themselves: a sentence ---------------------------------------------------------------------------
+penna record -q -k alloc -o whole.penna ./busy || true
+# limited ARGS...: penna with files of at most 20 KiB
+limited() { run bash -c 'ulimit -Sf 20; exec "$@"' limited "$PENNA" "$@"; }
+for format in csv chrome rtrace; do
+  limited export $format whole.penna -o new.$format
+  expect_eq 125 "$status" "status of export $format"
+  expect_contains "$err" "cannot write new.$format: File too large" "export $format"
+done
+expect_eq '' "$(find . -name '.*penna*')" "files left behind"
+# The limit ends what is recorded as it does alone.
+run bash -c 'ulimit -Sf 20; exec "$@"' limited "$PENNA" record -q -k points -f -o true.penna -- bash -c 'trap - XFSZ; head -c 100000 /dev/zero >large'
+expect_eq 153 "$status" "status of a program that writes too much"
