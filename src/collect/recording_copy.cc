@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/count_text.h"
+#include "base/file.h"
 #include "recording/records.h"
 
 namespace penna {
@@ -109,7 +110,8 @@ Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& tim
       sink.write(writer_, bytes, summary);
     else
       sink.discard(bytes, summary);
-    if (writer_.failed()) return Error{"cannot write " + writer_.path() + ": is its disk full?"};
+    if (const int error = writer_.error(); error != 0)
+      return Error{fmt::format("cannot write {}: {}", writer_.path(), errno_text(error))};
   }
   if (unreadable != 0)
     missing_.push_back(fmt::format("{} of {} could not be read, and are missing",

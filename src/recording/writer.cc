@@ -113,7 +113,7 @@ struct RecordingWriter::State {
         packing(options.packing),
         seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {
-    if (!options.origin) place = {};  // descriptors may be scarce
+    if (!options.later) place = {};  // descriptors may be scarce
     compressor.hurry(packing == Packing::kFast);
   }
 
@@ -130,7 +130,8 @@ struct RecordingWriter::State {
   uint64_t end = 0;       // of the last whole block
   uint64_t sequence = 0;  // of the next block
   uint64_t chunk_raw = 0, chunk_stored = 0;
-  bool failed = false;
+  bool failed = false;  // the last write
+  int first_error = 0;
   bool finished = false;
   layout::InPlace in_place{};
   std::array<uint64_t, PENNA_CLASS_COUNT> lost{};
@@ -245,6 +246,7 @@ Result<> RecordingWriter::State::outcome(int error) {
   bool began = error != 0 && !failed;
   failed = error != 0;
   if (error == 0) return ok();
+  if (first_error == 0) first_error = error;
   if (in_place.error == 0) in_place.error = static_cast<uint32_t>(error);
   (void)write_in_place();  // if even this fails, only the caller has a count
   if (!began) return ok();
@@ -289,7 +291,7 @@ Result<> RecordingWriter::State::entries(BlockType type, uint32_t process, std::
 }
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& path, const WriterOptions& options) {
-  Replacement file = PENNA_TRY(open_new(path, options.overwrite, options.origin.has_value()));
+  Replacement file = PENNA_TRY(open_new(path, options.overwrite, options.later));
   auto state = std::make_unique<State>(std::move(file), path, options);
   auto header = file_header_of(options.origin);
   int error = state->write_at(bytes_of(header), 0);
@@ -477,7 +479,6 @@ Result<> RecordingWriter::finish() {
     state.in_place.end = state.end;
     error = state.write_in_place();
   }
-  state.failed = error != 0;
   if (error == 0) return ok();
   (void)state.outcome(error);
   return Error{
@@ -494,7 +495,7 @@ void RecordingWriter::add_lost(std::span<const uint64_t, PENNA_CLASS_COUNT> even
   if (state.in_place.error == 0) state.in_place.error = error;
 }
 
-bool RecordingWriter::failed() const { return state_->failed; }
+int RecordingWriter::error() const { return state_->first_error; }
 const std::array<uint64_t, PENNA_CLASS_COUNT>& RecordingWriter::lost() const { return state_->lost; }
 uint64_t RecordingWriter::file_bytes() const { return state_->end; }
 uint64_t RecordingWriter::chunk_raw_bytes() const { return state_->chunk_raw; }

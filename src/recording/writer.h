@@ -40,6 +40,7 @@ struct RecordingOrigin {
 struct WriterOptions {
   bool overwrite = false;  // else an existing file is an error
   // With `overwrite`: an existing file stays until put_in_place(), and it is an error if there is no room next to it.
+  bool later = false;
   std::optional<RecordingOrigin> origin = {};
   int zstd_level = 1;
   bool remembers_code = false;  // for seen_code()
@@ -62,7 +63,7 @@ class RecordingWriter {
   ~RecordingWriter();  // without finish(): the file stays as after a crash
 
   // Each returns an error once when writing begins to fail, and again if it fails after having recovered; in between a
-  // failed write counts silently (failed(), lost()). Metadata that failed is kept (at most 16 MiB) and written before
+  // failed write counts silently (error(), lost()). Metadata that failed is kept (at most 16 MiB) and written before
   // the next block that works: a recording that lost chunks to a full disk still has its names.
   // Text over 32 KiB and lists over 256 KiB are cut; `command_cut` says how many arguments are missing.
   Result<> write_session(const Session& session);
@@ -96,10 +97,10 @@ class RecordingWriter {
   // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. On an error the
   // recording is as after a crash: readable, without index.
   Result<> finish();
-  // With an origin: after finish(). Without, the file is in its place from the beginning.
+  // With `later`: after finish(). Without, the file is in its place from the beginning.
   Result<> put_in_place();
 
-  bool failed() const;  // the last write failed
+  int error() const;  // errno of the first write that failed; 0: none has
   // Events passed to write_chunk() that are not in the file.
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const;
   uint64_t file_bytes() const;

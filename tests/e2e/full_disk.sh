@@ -37,10 +37,24 @@ for command in info 'report alloc' 'report health' 'check --max-leak 1G'; do
 done
 expect_eq 2 "$status" "status of check"
 
-# ---- Exports, which have the limit themselves: a sentence ---------------------------------------------------------------------------
+# ---- Copies and exports, which have the limit themselves: a sentence, no half file, and what was there stays -----------------------
 penna record -q -k alloc -o whole.penna ./busy || true
+penna record -q -k alloc -o before.penna -- true
+{ penna export rtrace --no-progress whole.penna - 2>/dev/null || true; } | head -n 40000 >whole.rtrace
 # limited ARGS...: penna with files of at most 20 KiB
 limited() { run bash -c 'ulimit -Sf 20; exec "$@"' limited "$PENNA" "$@"; }
+for what in 'trim -r 0s- whole.penna' 'merge whole.penna whole.penna' 'pack whole.penna' 'import rtrace whole.rtrace'; do
+  # shellcheck disable=SC2086
+  limited $what -o new.penna
+  expect_eq 125 "$status" "status of $what"
+  expect_match "$err" '^penna( pack)?: cannot write new.penna: File too large; nothing is left of it$'
+  [ ! -e new.penna ] || fail "$what leaves half a recording"
+  cp before.penna old.penna
+  # shellcheck disable=SC2086
+  limited $what -f -o old.penna
+  expect_match "$err" '^penna( pack)?: cannot write old.penna: File too large; what was there is as it was$'
+  cmp before.penna old.penna || fail "$what -f destroys what was there"
+done
 for format in csv chrome rtrace; do
   limited export $format whole.penna -o new.$format
   expect_eq 125 "$status" "status of export $format"

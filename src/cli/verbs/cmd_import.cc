@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
+#include "cli/output/new_recording.h"
 #include "cli/output/output.h"
 #include "cli/sort_words.h"
 #include "cli/verbs.h"
@@ -60,13 +61,17 @@ void print_summary(const std::string& path, const RtraceSummary& summary) {
 }
 
 // `bytes` is untrusted. Opened and checked before the output is created, so that a file of another format leaves
-// nothing behind. A file whose writing failed stays as after a crash.
+// nothing behind.
 Result<> import_stream(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<StreamImport> stream = StreamImport::open(bytes);
   if (!stream) return Error{fmt::format("cannot import {}: {}", options.input, stream.error().text)};
-  RecordingWriter writer = PENNA_TRY(RecordingWriter::create(output, {.overwrite = options.force}));
-  const StreamSummary summary = stream->write(writer, session_of(*stream));
-  PENNA_TRY(writer.finish());
+  StreamSummary summary;
+  const auto write = [&](RecordingWriter& writer) -> Result<bool> {
+    summary = stream->write(writer, session_of(*stream));
+    PENNA_TRY(writer.finish());
+    return true;
+  };
+  PENNA_TRY(make_recording(output, {.overwrite = options.force}, write));
   print_summary(output, summary);
   return ok();
 }
@@ -75,12 +80,16 @@ Result<> import_stream(const ImportOptions& options, const std::string& output, 
 Result<> import_rtrace(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<RtraceImport> trace = RtraceImport::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!trace) return Error{fmt::format("cannot import {}: {}", options.input, trace.error().text)};
-  RecordingWriter writer = PENNA_TRY(RecordingWriter::create(output, {.overwrite = options.force}));
   Session session = trace->session();
   session.penna_version = PENNA_VERSION;
   session.options.push_back(kImportedFromStream);
-  const RtraceSummary summary = trace->write(writer, session);
-  PENNA_TRY(writer.finish());
+  RtraceSummary summary;
+  const auto write = [&](RecordingWriter& writer) -> Result<bool> {
+    summary = trace->write(writer, session);
+    PENNA_TRY(writer.finish());
+    return true;
+  };
+  PENNA_TRY(make_recording(output, {.overwrite = options.force}, write));
   print_summary(output, summary);
   return ok();
 }

@@ -12,6 +12,7 @@
 #include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
+#include "cli/output/new_recording.h"
 #include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "collect/recording_copy.h"
@@ -172,13 +173,16 @@ Result<Parsed<MergeOptions>> parse_merge(const Arguments& arguments) {
 int cmd_merge(const MergeOptions& options) {
   const auto recordings = open_all(options, options.output);
   if (!recordings) return fail("merge", recordings.error().text);
-  Result<RecordingWriter> writer = RecordingWriter::create(options.output, {.overwrite = options.force});
-  if (!writer) return fail(writer.error().text);
-  const Result<std::vector<std::string>> missing = merge(*recordings, *writer);
-  if (!missing) return fail(missing.error().text);
-  say(fmt::format("{}: {}, {} recordings", options.output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
+  std::vector<std::string> missing;
+  const Result<uint64_t> bytes =
+      make_recording(options.output, {.overwrite = options.force}, [&](RecordingWriter& writer) -> Result<bool> {
+        missing = PENNA_TRY(merge(*recordings, writer));
+        return true;
+      });
+  if (!bytes) return fail(bytes.error().text);
+  say(fmt::format("{}: {}, {} recordings", options.output, bytes_text(static_cast<int64_t>(*bytes)),
                   recordings->size()));
-  for (const std::string& sentence : *missing) say(sentence);
+  for (const std::string& sentence : missing) say(sentence);
   return 0;
 }
 

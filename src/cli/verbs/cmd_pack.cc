@@ -12,9 +12,9 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/output_file.h"
 #include "base/say.h"
 #include "cli/input.h"
+#include "cli/output/new_recording.h"
 #include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "collect/recording_copy.h"
@@ -66,19 +66,17 @@ Result<std::string> pack(const std::string& input, const PackOptions& options) {
   if (::stat(recording.path().c_str(), &status) != 0)
     return Error{fmt::format("cannot read {}: {}", recording.path(), errno_text(errno))};
   const std::string output = in_place ? recording.path() : options.output;
-  const bool is_new = !is_taken(output);
-  RecordingWriter writer = PENNA_TRY(
-      RecordingWriter::create(output, {.overwrite = in_place || options.force,
-                                       .origin = RecordingOrigin{recording.identity(), recording.created_ns()},
-                                       .zstd_level = kLevel,
-                                       .packing = Packing::kSmall}));
-  if (Result<> copied = copy_to(recording, writer); !copied) {
-    if (is_new) remove_own_file(output);
-    return copied.error();
-  }
-  const auto was = static_cast<int64_t>(recording.file_bytes()), is = static_cast<int64_t>(writer.file_bytes());
+  const WriterOptions how{.overwrite = in_place || options.force,
+                          .origin = RecordingOrigin{recording.identity(), recording.created_ns()},
+                          .zstd_level = kLevel,
+                          .packing = Packing::kSmall};
+  const auto write = [&](RecordingWriter& writer) -> Result<bool> {
+    PENNA_TRY(copy_to(recording, writer));
+    return !in_place || writer.file_bytes() < recording.file_bytes();
+  };
+  const auto is = static_cast<int64_t>(PENNA_TRY(make_recording(output, how, write)));
+  const auto was = static_cast<int64_t>(recording.file_bytes());
   if (in_place && is >= was) return fmt::format("{}: {}, and gets no smaller", output, bytes_text(was));
-  PENNA_TRY(writer.put_in_place());
   keep_time(output, status);
   return fmt::format("{}: {} of {}", output, bytes_text(is), bytes_text(was));
 }

@@ -10,6 +10,7 @@
 #include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
+#include "cli/output/new_recording.h"
 #include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "collect/recording_copy.h"
@@ -108,13 +109,16 @@ int cmd_trim(const TrimOptions& options) {
   const std::string output = output_of(options, *recording);
   if (is_same_file(recording->path(), output))
     return fail("trim", fmt::format("{} is the recording itself: choose another output with -o", output));
-  Result<RecordingWriter> writer = RecordingWriter::create(output, {.overwrite = options.force});
-  if (!writer) return fail(writer.error().text);
-  const Result<std::vector<std::string>> missing = trim(options, *recording, *writer);
-  if (!missing) return fail(missing.error().text);
-  say(fmt::format("{}: {} of {}", output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
+  std::vector<std::string> missing;
+  const Result<uint64_t> bytes =
+      make_recording(output, {.overwrite = options.force}, [&](RecordingWriter& writer) -> Result<bool> {
+        missing = PENNA_TRY(trim(options, *recording, writer));
+        return true;
+      });
+  if (!bytes) return fail(bytes.error().text);
+  say(fmt::format("{}: {} of {}", output, bytes_text(static_cast<int64_t>(*bytes)),
                   bytes_text(static_cast<int64_t>(recording->file_bytes()))));
-  for (const std::string& sentence : *missing) say(sentence);
+  for (const std::string& sentence : missing) say(sentence);
   return 0;
 }
 

@@ -283,7 +283,7 @@ TEST(FullDisk, GoesOnWhenThereIsRoomAgainAndKeepsItsNames) {
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().text, HasSubstr("No space left on device"));
   EXPECT_THAT(first.error().text, HasSubstr("free disk space"));
-  EXPECT_TRUE(writer->failed());
+  EXPECT_EQ(ENOSPC, writer->error());
   std::vector<Module> modules{sample_module("/usr/bin/app", 0x5555'0000'0000, 1)};
   EXPECT_TRUE(writer->write_modules(1, modules)) << "the error must be reported once";
   EXPECT_TRUE(writer->write_stacks(1, 0, sample_nodes()));
@@ -293,7 +293,7 @@ TEST(FullDisk, GoesOnWhenThereIsRoomAgainAndKeepsItsNames) {
   disk_room = UINT64_MAX;
   chunk = sample_chunk(1, 1);
   EXPECT_TRUE(writer->write_chunk(1, chunk, scan_chunk(chunk)));
-  EXPECT_FALSE(writer->failed());
+  EXPECT_EQ(ENOSPC, writer->error()) << "what failed is missing for good";
   disk_room = writer->file_bytes();
   EXPECT_FALSE(writer->write_clock({})) << "a new failure must be reported again";
   disk_room = UINT64_MAX;
