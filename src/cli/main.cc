@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 
 #include "base/say.h"
 #include "cli/build_facts.h"
@@ -18,10 +17,11 @@ namespace penna {
 namespace {
 
 // A closed standard descriptor would be assigned to the next opened file, and a message for stderr written into a
-// recording. CLOEXEC: the recorded program finds it closed, as without us.
+// recording. CLOEXEC: the recorded program finds it closed, as without us. Not for writing: output that goes nowhere
+// must fail, as on a full disk.
 void hold_standard_descriptors() {
   int fd;
-  do fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  do fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd > STDERR_FILENO) ::close(fd);
 }
@@ -45,10 +45,8 @@ int run(const Arguments& arguments) {
   const std::string& first = arguments[0];
   if (first == "--help" || first == "-h") return help_verb({});
   if (first == "--version" || first == "-V") {
-    std::puts("penna " PENNA_VERSION);
-    if (arguments.size() > 1 && (arguments[1] == "-v" || arguments[1] == "--verbose"))
-      std::fputs(build_facts().c_str(), stdout);
-    return 0;
+    const bool all = arguments.size() > 1 && (arguments[1] == "-v" || arguments[1] == "--verbose");
+    return print("penna " PENNA_VERSION "\n" + (all ? build_facts() : std::string()));
   }
   if (const Verb* verb = find_verb(first)) return verb->run({arguments.begin() + 1, arguments.end()});
   // Only for a word that is not a program: "penna ls" must record ls, though it resembles "list".

@@ -3,14 +3,16 @@
 #include "options/arguments.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <cerrno>
 #include <map>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
 #include "base/whole_number.h"
@@ -344,6 +346,19 @@ int fail(const char* verb, const std::string& text) {
   return kOurFailure;
 }
 
+int print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0)
+      text.remove_prefix(static_cast<size_t>(written));
+    else if (errno == EPIPE)
+      break;
+    else if (errno != EINTR)
+      return fail(fmt::format("cannot write to standard output: {}; what is there is incomplete", errno_text(errno)));
+  }
+  return 0;
+}
+
 // Every error includes how to get the verb's help: a user who mistypes an option wants the list, unless the error ends
 // with a question that is the answer.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
@@ -360,7 +375,7 @@ bool may_run(const char* verb, const Error* error, const std::string& help, int*
     return false;
   }
   if (help.empty()) return true;
-  std::fputs(help.c_str(), stdout);
+  *status = print(help);
   return false;
 }
 

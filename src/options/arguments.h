@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -169,6 +170,8 @@ void use_settings(Result<Settings> (*source)(const std::string& verb));
 // "penna: TEXT" to stderr, for a verb "penna VERB: TEXT"; returns 125.
 int fail(const std::string& text);
 int fail(const char* verb, const std::string& text);
+// Text of ours on standard output, such as help: 0, or fails. A reader that left is no failure.
+int print(std::string_view text);
 
 // Prints an error of parse_*() with how to get the verb's help, or the help, or nothing: true if the verb may run.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status);

@@ -124,6 +124,18 @@ for verb in report replay info "list ./app" "export csv" "export chrome"; do
   expect_eq 125 "$status" "status of $verb on a full disk"
   expect_contains "$(<err.txt)" "No space left"
 done
+for words in help 'help record --all' 'record --help' --version config 'completion bash' 'report app.penna'; do
+  status=0
+  # shellcheck disable=SC2086
+  penna $words >/dev/full 2>err.txt || status=$?
+  expect_eq '125 penna: cannot write to standard output: No space left on device; what is there is incomplete' \
+    "$status $(<err.txt)" "penna $words on a full disk"
+  status=0
+  # shellcheck disable=SC2086
+  penna $words >&- 2>err.txt || status=$?
+  expect_eq '125 penna: cannot write to standard output: Bad file descriptor; what is there is incomplete' \
+    "$status $(<err.txt)" "penna $words without standard output"
+done
 
 # A truncated recording can still be read, and every report mentions it.
 head -c "$(($(stat -c %s app.penna) - 100))" app.penna >cut.penna

@@ -2,7 +2,6 @@
 // penna completion SHELL: the completion script for that shell. It calls `penna completion words INDEX WORD...`, with
 // all words after "penna", which prints a candidate per line, with a tab before its description; ":files" and similar
 // lines are for the shell (completion.h).
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/nearest_name.h"
@@ -41,9 +40,7 @@ Result<Parsed<CompletionOptions>> parse_completion(const Arguments& arguments) {
   return parsed;
 }
 
-int cmd_completion(const CompletionOptions& options) {
-  return std::fputs(completion_script(options.shell), stdout) < 0 ? kOurFailure : 0;
-}
+int cmd_completion(const CompletionOptions& options) { return print(completion_script(options.shell)); }
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/settings_files.h"
 #include "cli/verbs.h"
@@ -70,7 +69,7 @@ int cmd_config(const ConfigOptions& options) {
     if (!of_verb) return refuse(of_verb.error());
     text += *of_verb;
   }
-  return std::fputs(text.c_str(), stdout) < 0 ? kOurFailure : 0;
+  return print(text);
 }
 
 }  // namespace

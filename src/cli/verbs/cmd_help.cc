@@ -2,8 +2,6 @@
 // penna help [VERB]: the verbs, or a verb's own --help.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "cli/verbs.h"
 #include "options/help_page.h"
 #include "options/terminal.h"
@@ -51,10 +49,7 @@ Result<Parsed<HelpOptions>> parse_help(const Arguments& arguments) {
 
 // "penna help VERB" runs the verb with --help, so that there is one text for both.
 int cmd_help(const HelpOptions& options) {
-  if (options.verb.empty()) {
-    std::fputs(overview().c_str(), stdout);
-    return 0;
-  }
+  if (options.verb.empty()) return print(overview());
   if (const Verb* verb = find_verb(options.verb)) {
     return verb->run(options.all ? Arguments{"--help", "--all"} : Arguments{"--help"});
   }

@@ -205,16 +205,12 @@ Result<> serve(const ViewOptions& options, Recording recording) {
   }
   service.ready = [&](uint16_t port) {
     const std::string address = fmt::format("http://127.0.0.1:{}/{}/", port, service.token);
-    fmt::print("{}\n", address);
-    std::fflush(stdout);
+    (void)print(address + "\n");
     say(fmt::format("showing {} until Ctrl-C", path));
     if (!options.no_open) (void)browser.open(address, before);
   };
   // Nothing is left behind: an index that is not finished is a file without a name.
-  service.leave = [] {
-    std::fflush(stdout);
-    ::_exit(0);
-  };
+  service.leave = [] { ::_exit(0); };
   std::string trouble;
   serve_http(&service, &endings, &trouble);
   if (!trouble.empty()) return Error{trouble};
