@@ -5,7 +5,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <system_error>
 
+#include "base/file.h"
 #include "base/say.h"
 #include "cli/build_facts.h"
 #include "cli/settings_files.h"
@@ -37,6 +43,23 @@ void survive_file_size_limit() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+// In whatever thread memory, or a thread, is not to be had. What was being written is left as after a crash.
+[[noreturn]] void end_for_want() {
+  try {
+    if (const std::exception_ptr exception = std::current_exception()) std::rethrow_exception(exception);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kText = "penna: out of memory: allow more (ulimit -v), or choose a part with -r or -F\n";
+    (void)!::write(STDERR_FILENO, kText.data(), kText.size());  // say() needs memory
+    ::_exit(kOurFailure);
+  } catch (const std::system_error& error) {
+    say(fmt::format("cannot start a thread: {}; allow more memory (ulimit -v) or processes (ulimit -u)",
+                    errno_text(error.code().value())));
+    ::_exit(kOurFailure);
+  } catch (...) {
+  }
+  std::abort();
+}
+
 int run(const Arguments& arguments) {
   if (arguments.empty()) {
     help_verb({});
@@ -61,6 +84,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
   penna::survive_file_size_limit();
+  std::set_terminate(penna::end_for_want);
   penna::use_settings(penna::settings_of_verb);
   const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   // Here, because every verb may query servers, and only after all look-ups is it known what they did not provide.

@@ -29,3 +29,14 @@ for kilobytes in 100000 500000 2000000; do
   lost=$(($(tail -n 1 <<<"$alone") - $(tail -n 1 <<<"$out")))
   [ "${lost#-}" -le 16 ] || fail "with $kilobytes kB of its own it used $out MB, unrecorded $alone MB"
 done
+
+# Penna itself says so in a sentence.
+penna record -q -f -k alloc -o grab.penna -- ./grab 64 >/dev/null
+for kilobytes in 60000 80000 100000 200000; do
+  for what in 'export html -o page.html' 'export heaptrack -o grab.heaptrack' 'view --no-open'; do
+    # shellcheck disable=SC2086
+    run timeout 3 bash -c "ulimit -v $kilobytes; exec \"\$@\"" limited "$PENNA" $what -i grab.penna
+    [ "$status" -le 125 ] || fail "$what with $kilobytes kB ended with status $status"
+    expect_missing "$err" "terminate called"
+  done
+done
