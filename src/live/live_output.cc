@@ -32,6 +32,7 @@ bool LiveOutput::flush(int patience_ms) {
       break;
     } else if (errno != EINTR) {
       over_ = true;
+      if (errno != EPIPE) error_ = errno;
     }
   }
   waiting_.erase(0, written);

@@ -23,11 +23,13 @@ class LiveOutput {
 
   bool has_room() const { return waiting_.size() < kRoom; }
   bool is_over() const { return over_; }  // no reader, or it cannot be written
+  int error() const { return error_; }    // errno, if it cannot be written though there may be a reader; else 0
 
  private:
   int fd_;
   std::string waiting_;
   bool over_ = false;
+  int error_ = 0;
 };
 
 }  // namespace penna

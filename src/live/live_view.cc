@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/say.h"
 #include "collect/clocks.h"
 #include "model/events/summary.h"
 #include "penna/clock.h"
@@ -124,6 +125,8 @@ void LiveView::run() {
   (void)output_.flush(kLastPatienceMs);  // now there is time
   report_missing();
   (void)output_.flush(kLastPatienceMs);
+  if (output_.error() != 0)
+    say(fmt::format("events are missing on standard output: {}; the recording has them", errno_text(output_.error())));
 }
 
 // Takes the descriptions from a batch: processes, stacks, modules, sites and names, which records of other threads in

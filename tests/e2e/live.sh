@@ -187,6 +187,12 @@ shown=$(grep -c '\\-- ' out.txt || true)
 ((shown < 6000)) || fail "$shown calls of less than an hour are shown"
 out=''
 
+# Standard output that cannot be written is mentioned, and the recording goes on.
+status=0
+penna record --live -k calls -f -o full.penna -- ./fast 100 >/dev/full 2>err.txt || status=$?
+expect_eq 5 "$status" "status of a program whose events cannot be shown"
+expect_contains "$(<err.txt)" "events are missing on standard output: No space left on device; the recording has them"
+
 run penna record --tree ./fast 1
 expect_eq 125 "$status" "status of --tree without --live"
 expect_contains "$err" '--tree is for --live'
