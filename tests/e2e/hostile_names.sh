@@ -82,6 +82,11 @@ safe record -k $kinds -f -o "rec$evil.penna" -- "./$program" "value$evil" "$shor
 shows "rec$seen"
 safe record --live -k $kinds -f -o live.penna -- "./$program" "value$evil" "$short"
 shows "$seen"
+# No name is too long for a file of its own.
+long=$(printf '%0255d' 0)
+ln -s "$(type -P true)" "$long"
+safe record -q -k calls -- "./$long"
+expect_eq 0 "$status" "status of a program with a long name"
 safe record -f -o no.penna -- "./no$evil"
 shows "no$seen"
 safe record "--no$evil"

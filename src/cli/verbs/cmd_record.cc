@@ -60,7 +60,10 @@ WriterOptions writer_options(const RecordOptions& options) {
 std::string base_name(const RecordOptions& options, const std::vector<std::string>& command, pid_t pid) {
   std::string name = std::filesystem::path(command[0]).filename().string();
   if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // a process title: "redis-server *:6379"
-  const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
+  // Of the 255 bytes of a file's name, with what follows.
+  constexpr size_t kMost = 200;
+  const std::string stem =
+      !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name.substr(0, kMost)) + ".";
   return stem + std::to_string(pid);
 }
 
