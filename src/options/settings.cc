@@ -17,7 +17,8 @@ bool stand_for_one_another(const OptionRow& a, const OptionRow& b) {
 
 Error no_such_option(const OptionTable& table, const Setting& setting) {
   std::vector<std::string> names;
-  for (const OptionRow& row : table.options) names.push_back(row.key());
+  for (const OptionRow& row : table.options)
+    if (!row.has_name("--help")) names.push_back(row.key());
   const std::string name =
       setting.option.substr(std::min(setting.option.find_first_not_of('-'), setting.option.size()));
   const std::string near = nearest_of(name, names);

@@ -12,6 +12,7 @@ namespace penna::settings_test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -67,7 +68,7 @@ TEST(settings, ErrorsBeginWithThePlace) {
   EXPECT_THAT(error_of("[report]\n\nx = = 1"), HasSubstr("file:3: "));
   EXPECT_THAT(error_of("[report]\nfarmes = 1"),
               HasSubstr("file:2: penna report has no option farmes (did you mean 'frames'?)"));
-  EXPECT_THAT(error_of("[report]\nhelp = true"), HasSubstr("file:2: penna report has no option help"));
+  EXPECT_THAT(error_of("[report]\nhelp = true"), EndsWith("file:2: penna report has no option help"));
   EXPECT_THAT(error_of("[report]\nnet = 'x'"), HasSubstr("file:2: net is true or false"));
   EXPECT_THAT(error_of("[report]\nframes = true"), HasSubstr("file:2: frames needs a value: N"));
   EXPECT_THAT(error_of("[report]\nframes = 1979-05-27"), HasSubstr("file:2: frames is a text, a number"));
