@@ -43,8 +43,8 @@ void survive_file_size_limit() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
-// In whatever thread memory, or a thread, is not to be had. What was being written is left as after a crash.
-[[noreturn]] void end_for_want() {
+// For std::terminate(), in any thread: memory or threads ran out. What was being written stays as after a crash.
+[[noreturn]] void end_out_of_resources() {
   try {
     if (const std::exception_ptr exception = std::current_exception()) std::rethrow_exception(exception);
   } catch (const std::bad_alloc&) {
@@ -84,7 +84,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
   penna::survive_file_size_limit();
-  std::set_terminate(penna::end_for_want);
+  std::set_terminate(penna::end_out_of_resources);
   penna::use_settings(penna::settings_of_verb);
   const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   // Here, because every verb may query servers, and only after all look-ups is it known what they did not provide.
