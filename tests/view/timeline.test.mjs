@@ -266,3 +266,19 @@ test('the critical path of a thread goes through those that it waited for', asyn
   assert.equal(await page.getByRole('button', { name: 'critical path' }).count(), 0, 'it is of one thread');
   await page.end();
 });
+
+test('curves that are refused are not asked for again in the same view', async () => {
+  const page = await shared.open('', { mayFail: true });
+  let asked = 0;
+  await page.route('**/api/counters?*', (route) => {
+    ++asked;
+    return route.fulfill({ status: 400, contentType: 'application/json', body: '{"error":"no curves today"}' });
+  });
+  await page.reload();
+  await page.getByRole('alert').getByText('no curves today').waitFor();
+  await settle(page);
+  const before = asked;
+  await page.waitForTimeout(1000);
+  assert.equal(asked, before);
+  await page.end();
+});

@@ -37,6 +37,7 @@ export class Timeline {
   private context: CanvasRenderingContext2D | null = null;
   private restTimer = 0;
   private shownView: Range | undefined;   // of the store, as it was last seen
+  private countersOf: Range = { t0: 0, t1: 0 };  // what was last asked for, answered or refused
   private countersPixel = 0;
   private countersAsked = 0;              // how long the recording was then, ns
   private countersBusy = false;
@@ -288,11 +289,12 @@ export class Timeline {
   private async askCounters(): Promise<void> {
     const { scene, points } = this, kinds = this.kindsOf();
     const isKnown = this.countersAsked === this.whole() || scene.view.t1 < this.countersAsked - LATE;
-    if (scene.curves.length === 0 || (isKnown && stillDoes(scene.curvesOf, this.countersPixel, scene.view, scene.width))) return;
+    if (scene.curves.length === 0 || (isKnown && stillDoes(this.countersOf, this.countersPixel, scene.view, scene.width))) return;
     if (this.isGrowing() && this.countersBusy) return;
     this.countersAsked = this.whole();
     this.countersBusy = true;
     const { range, px } = withMargin(scene.view, scene.width / 2, this.whole());
+    this.countersOf = range;
     this.countersPixel = (range.t1 - range.t0) / (2 * px);
     const [answer, ...ofPoints] = await Promise.all([
       this.store.server.columns('counters', { t0: range.t0, t1: range.t1, px }, 'counters'),
