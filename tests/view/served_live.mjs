@@ -29,6 +29,12 @@ await withServed(address, async (page) => {
   await changed(page, { selector: 'header .what' }, events);
   assert.equal(await bar.getByRole('button', { name: 'follow' }).getAttribute('aria-pressed'), 'true');
 
+  // So do the sentences.
+  const sentence = page.getByRole('listitem').filter({ hasText: /^Points: 1 point passed/ });
+  const said = await sentence.innerText();
+  await page.waitForFunction((was) => ![...document.querySelectorAll('.sentences li')].some((one) => one.innerText === was), said);
+  await sentence.waitFor();
+
   // Who looks elsewhere is not taken away from there.
   await page.locator('canvas.lanes').focus();
   for (let i = 0; i < 3; ++i) await page.keyboard.press('w');

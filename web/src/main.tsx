@@ -14,10 +14,6 @@ import './style.css';
 
 const VERSION = 1;
 
-// Of an older answer, what has been told since.
-const grown = ({ duration_ns, threads, processes, events, kinds, missing }: Summary): Partial<Summary> =>
-  ({ duration_ns, threads, processes, events, kinds, missing });
-
 async function start(): Promise<void> {
   // Of a large recording, what takes as long as reading it comes later: its sentences, and its threads with the index.
   const summary = await store.server.json<Summary>('summary', store.server.packed ? {} : { now: 1 });
@@ -28,7 +24,8 @@ async function start(): Promise<void> {
   if (summary.growing) follow(store);
   if (summary.pending) {
     store.set({ summary, tables });
-    store.server.json<Summary>('summary').then((whole) => store.set({ summary: { ...whole, ...(store.summary?.growing ? grown(store.summary) : {}) } }), (error) => store.fail(error));
+    // While it grows, the summary's panel asks again and again.
+    if (!summary.growing) store.server.json<Summary>('summary').then((whole) => store.set({ summary: whole }), (error) => store.fail(error));
   }
   const { threads } = await asked;
   store.set(summary.pending ? { threads: withUniqueNames(threads) } : { summary, threads: withUniqueNames(threads), tables });

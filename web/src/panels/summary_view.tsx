@@ -10,7 +10,7 @@ import { colors } from '../colors.ts';
 import { drawCurve } from '../curve.ts';
 import { viewAround } from '../instances.ts';
 import { usePulse } from '../live.ts';
-import type { Highlight } from '../protocol.ts';
+import type { Highlight, Summary } from '../protocol.ts';
 import { ofTab } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText } from '../units.ts';
@@ -79,8 +79,8 @@ function Highlights() {
   );
 }
 
-function Health() {
-  const { health, lost } = store.summary!, counted = health.counters.filter(({ count }) => count !== 0);
+function Health({ of: { health, lost } }: { of: Summary }) {
+  const counted = health.counters.filter(({ count }) => count !== 0);
   return (
     <section>
       <h2>{isThere('health') ? <button class="link" onClick={() => open({ tab: 'health' })}>Health</button> : 'Health'}</h2>
@@ -97,9 +97,10 @@ function Health() {
 }
 
 export function SummaryView() {
-  const { summary, state } = useStore();
+  const { summary: known, state } = useStore(), { packed } = store.server;
+  const { answer } = useAsked(known?.growing ? 'summary' : '', 'sentences', () => store.server.json<Summary>('summary', {}, 'sentences'));
+  const summary = known?.growing ? answer ?? known : known;  // what only reading all events tells grows, too
   if (summary === undefined) return null;
-  const { packed } = store.server;
   return (
     <div class="summary">
       {state.crumbs.length > 0 && !packed && <p class="hint">This tab is of the whole run; the others are of the selection.</p>}
@@ -115,7 +116,7 @@ export function SummaryView() {
       <Curves />
       <p class="command"><span class="hint">Command</span> <code>{summary.command.join(' ') || '?'}</code>
         <span class="hint"> process</span> {summary.pid}</p>
-      {summary.pending ? <p class="hint">What stands out, and what is wrong, is told when all events have been read.</p> : <Health />}
+      {summary.pending ? <p class="hint">What stands out, and what is wrong, is told when all events have been read.</p> : <Health of={summary} />}
       {packed && packed.note !== '' && <section><h2>What this file lacks</h2><p class="note">{packed.note}</p></section>}
       {summary.missing.length > 0 && (
         <section>
