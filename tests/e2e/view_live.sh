@@ -190,6 +190,37 @@ expect_eq "all rounds done" "$(cat steady.out)" "the program's output"
 end INT
 expect_eq 7 "$ended" "exit status of the program that went on"
 
+# A recorder that could not finish the file has ended, too, although it goes on to show the page.
+cat >limited.sh <<'SCRIPT'
+ulimit -Sf 60
+exec "$@"
+SCRIPT
+touch go
+bash limited.sh "$PENNA" record --view --no-open -o limited.penna -- bash -c 'ulimit -Sf unlimited; exec ./steady go' >limited.out 2>limited.err &
+recorder=$!
+started+=("$recorder")
+address=$(address_in limited.err)
+is_full() { [ "$(stat -c %s limited.penna)" -ge 60000 ]; }
+until_true "the file has reached its limit" is_full
+rm go
+await limited.err 'cannot finish limited.penna'
+cat >limited.py <<'PYTHON'
+import sys, time
+from view_client import Client
+client = Client(sys.argv[1])
+for _ in range(200):
+    summary = client.ask('summary?now=1')
+    if 'growing' not in summary:
+        break
+    time.sleep(0.1)
+else:
+    raise AssertionError('the page does not know of the end')
+PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 limited.py "$address"
+expect_eq 0 "$status" "exit status of the questions about what could not be finished: $err"
+end INT
+expect_eq 7 "$ended" "exit status of the recorder that could not finish"
+
 # penna view of a recording that is written follows it, too; and what was kept is stored at a snapshot.
 begin -q --keep 8 -o kept.penna
 until_true "the recording has begun" test -s kept.penna

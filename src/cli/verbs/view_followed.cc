@@ -30,16 +30,25 @@ namespace penna {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);
-constexpr uint64_t kAtOnce = 8 << 20;  // bytes that are read before questions are answered again
+constexpr auto kLookAgain = std::chrono::seconds(1);  // whether the writer has closed the file
+constexpr uint64_t kAtOnce = 8 << 20;                 // bytes that are read before questions are answered again
 
-bool has_open(pid_t pid, const struct stat& file) {
+// None: its descriptors cannot be listed.
+std::optional<bool> has_open(pid_t pid, const struct stat& file) {
   const std::string directory = in_proc(pid, "fd");
   const std::vector<pid_t> open = numbers_in(directory);
+  if (open.empty()) return {};
   return std::any_of(open.begin(), open.end(), [&](int fd) {
     struct stat one {};
     return ::stat(fmt::format("{}/{}", directory, fd).c_str(), &one) == 0 && one.st_dev == file.st_dev &&
            one.st_ino == file.st_ino;
   });
+}
+
+struct stat status_of(const std::string& path) {
+  struct stat file {};
+  (void)::stat(path.c_str(), &file);  // of a file that is gone, nothing is open
+  return file;
 }
 
 HttpAnswer json_answer(int status, const char* key, const std::string& sentence) {
@@ -49,10 +58,9 @@ HttpAnswer json_answer(int status, const char* key, const std::string& sentence)
 }  // namespace
 
 pid_t writer_of(const Recording& recording) {
-  struct stat file {};
   const auto pid = static_cast<pid_t>(recording.session().recorder_pid);
-  if (recording.is_finished() || pid <= 0 || ::stat(recording.path().c_str(), &file) != 0) return 0;
-  return has_open(pid, file) ? pid : 0;
+  if (recording.is_finished() || pid <= 0) return 0;
+  return has_open(pid, status_of(recording.path())).value_or(false) ? pid : 0;
 }
 
 FollowedView::FollowedView(FollowedRecording followed, const ViewOptions& options, pid_t writer,
@@ -60,6 +68,7 @@ FollowedView::FollowedView(FollowedRecording followed, const ViewOptions& option
     : options_(options),
       writer_(writer),
       writer_fd_(static_cast<int>(::syscall(SYS_pidfd_open, writer, 0))),
+      file_(status_of(options.input.recording)),
       over_(std::move(over)),
       followed_(std::move(followed)),
       data_(followed_.recording()),
@@ -88,8 +97,13 @@ void FollowedView::run() {
   }
 }
 
+// A recorder that could not finish the file closes it, and may go on: penna record --view shows the page until Ctrl-C.
 // Without a pidfd, it had ended before, or we have no descriptor left.
-bool FollowedView::has_writer_ended() const {
+bool FollowedView::has_writer_ended() {
+  if (const auto now = std::chrono::steady_clock::now(); now - looked_ > kLookAgain) {
+    looked_ = now;
+    if (!has_open(writer_, file_).value_or(true)) return true;
+  }
   return writer_fd_ ? is_readable(writer_fd_.get()) : ::kill(writer_, 0) != 0 && errno == ESRCH;
 }
 

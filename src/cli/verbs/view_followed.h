@@ -6,7 +6,10 @@
 // Invariant: only its own thread extends the data, and never while a question is being answered from it.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -50,7 +53,7 @@ class FollowedView {
  private:
   void run();
   bool step();
-  bool has_writer_ended() const;
+  bool has_writer_ended();
   void name_anew();
   std::string controls();
   Result<std::string> switch_point(const HttpParameters& parameters);
@@ -59,7 +62,9 @@ class FollowedView {
 
   const ViewOptions options_;
   const pid_t writer_;
-  const Fd writer_fd_;  // pidfd
+  const Fd writer_fd_;                                                               // pidfd
+  const struct stat file_;                                                           // that it writes
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();  // whether it has it open
   const std::function<void()> over_;
   FollowedRecording followed_;
   std::unique_ptr<SymbolSource> symbols_;
