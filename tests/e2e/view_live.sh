@@ -215,6 +215,7 @@ for _ in range(200):
     time.sleep(0.1)
 else:
     raise AssertionError('the page does not know of the end')
+assert summary['lost'] > 0, summary
 PYTHON
 run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 limited.py "$address"
 expect_eq 0 "$status" "exit status of the questions about what could not be finished: $err"
