@@ -165,16 +165,21 @@ kill -TERM "$pid"
 wait "$pid"
 
 # Events filtered out on the command line stay out, whichever part is requested.
-start address.txt "$PENNA" view shop.penna --no-open -r 0-20ms
+read -r begin length < <(penna report threads shop.penna --format csv | awk -F, '{ begin = $4; length_ns = $5 } END { print begin, length_ns }')
+half=$((begin + length / 2)) quarter=$((begin + length / 4))
+start address.txt "$PENNA" view shop.penna --no-open -r "0-${half}ns"
 await address.txt '^http'
-run python3 - "$(head -n 1 address.txt)" <<'PYTHON'
+cat >range.py <<'PYTHON'
 import json, sys, urllib.request
-def calls(part):
-    table = json.load(urllib.request.urlopen(sys.argv[1] + 'api/table?name=calls&top=0' + part))['tables'][0]
-    return sum(row['cells'][0] for row in table['rows'])
-whole = calls('')
-assert whole > 0 and calls('&t0=0&t1=900000000000') == whole and calls('&t0=20000000') == 0 and 0 < calls('&t1=15000000') <= whole
+address, half, quarter = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def summed(column, part):
+    table = json.load(urllib.request.urlopen(f'{address}api/table?name=calls&top=0{part}'))['tables'][0]
+    return sum(row['cells'][column] for row in table['rows'])
+whole, sooner, later = summed(0, ''), summed(0, f'&t1={quarter}'), summed(1, f'&t0={half + 1}')
+# Calls that were open at the end of -r have no time after it.
+assert 0 < sooner <= whole == summed(0, '&t0=0&t1=900000000000') and later == 0, (whole, sooner, later)
 PYTHON
+run python3 range.py "$(head -n 1 address.txt)" "$half" "$quarter"
 expect_eq 0 "$status" "$err"
 kill -TERM "$pid"
 wait "$pid"
@@ -199,7 +204,7 @@ expect_eq "" "$(ls run)" "files that are left"
 
 # The page as a file: it contains all calls, and loads nothing.
 penna export html shop.penna -o one.html
-run python3 - <<'PYTHON'
+cat >page.py <<'PYTHON'
 import base64, json, re, struct, zlib
 text = open('one.html').read()
 assert text.startswith('<!') and len(text) < 20_000_000
@@ -222,28 +227,31 @@ assert all(name < len(names) for one in slices for name in column(one, 'name'))
 assert json.loads(answers['summary'])['lost'] == 0 and len(column(answers['flame?weight=time'], 'value')) > 2
 assert 'ns' in index['note']
 PYTHON
+run python3 page.py
 expect_eq 0 "$status" "$err"
 
 # Empty, damaged, and missing recordings.
 penna record -q -k alloc -e none:none -o nothing.penna -- true
 serve_page nothing.penna
-run python3 - "$address" <<'PYTHON'
+cat >empty.py <<'PYTHON'
 import json, sys, urllib.request
 summary = json.load(urllib.request.urlopen(sys.argv[1] + 'api/summary'))
 assert {one['kind'] for one in summary['missing']} >= {'calls', 'locks', 'points'}, summary
 assert all(one['how'].startswith('penna record') for one in summary['missing'])
 PYTHON
+run python3 empty.py "$address"
 expect_eq 0 "$status" "$err"
 kill -TERM "$pid"
 wait "$pid"
 head -c $(($(stat -c %s shop.penna) * 2 / 3)) shop.penna >torn.penna
 serve_page torn.penna
-run python3 - "$address" <<'PYTHON'
+cat >torn.py <<'PYTHON'
 import json, sys, urllib.request
 summary = json.load(urllib.request.urlopen(sys.argv[1] + 'api/summary'))
 assert summary['health']['warnings'], summary
 json.load(urllib.request.urlopen(sys.argv[1] + 'api/threads'))
 PYTHON
+run python3 torn.py "$address"
 expect_eq 0 "$status" "$err"
 kill -TERM "$pid"
 wait "$pid"

@@ -133,7 +133,7 @@ rmdir busy.penna.view
 
 # The page as a file contains the same.
 penna export html busy.penna -o one.html
-run python3 - "$calls" <<'PYTHON'
+cat >page.py <<'PYTHON'
 import base64, json, re, struct, sys, zlib
 packed = re.search(r'<script id="penna-data" type="application/octet-stream">([A-Za-z0-9+/=]*)</script>', open('one.html').read()).group(1)
 plain = zlib.decompress(base64.b64decode(packed))
@@ -148,6 +148,7 @@ for one in index['answers']:
         total += columns['start']['count'] + sum(struct.unpack_from(f'<{columns["d_count"]["count"]}I', answer, columns['d_count']['offset']))
 assert total == int(sys.argv[1]), total
 PYTHON
+run python3 page.py "$calls"
 expect_eq 0 "$status" "$err"
 
 # Ctrl-C while it is being built leaves no partial file.

@@ -215,7 +215,7 @@ expect_contains "$err" "or two to compare them"
 
 # The page as a file has the hits, too.
 penna export html orders.penna -o one.html
-run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 - <<'PYTHON'
+cat >hits.py <<'PYTHON'
 import base64, json, re, struct, zlib
 packed = re.search(r'<script id="penna-data"[^>]*>([A-Za-z0-9+/=]*)</script>', open('one.html').read()).group(1)
 plain = zlib.decompress(base64.b64decode(packed, validate=True))
@@ -227,6 +227,7 @@ blocks = json.loads(answers['blocks?top=1000'])
 assert len(blocks['lives']) == len(blocks['tables'][0]['rows']) > 0
 assert not any(question.startswith('source') for question in answers)
 PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 hits.py
 expect_eq 0 "$status" "$err"
 
 # Source files, when they are wanted: only of the directories that may be shown, and it is told what is not there.
@@ -237,7 +238,7 @@ expect_eq 0 "$status" "$err"
 expect_match "$err" 'the text of [12] of [0-9]+ source files is in the page; [0-9]+ may not be shown or cannot be read \(--source-dir DIR\), only their costs are'
 run penna export html --embed-source --source-dir elsewhere orders.penna -o none.html
 expect_match "$err" 'the text of 0 of [0-9]+ source files is in the page'
-run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 - <<'PYTHON'
+cat >sources.py <<'PYTHON'
 import base64, json, re, struct, zlib
 def read(path):
     text = open(path).read()
@@ -255,6 +256,7 @@ for note, answers in (read('none.html'),):
     source = json.loads(answers[f'source?file={file}'])
     assert source['lines'] == [] and source['costs'] and '--source-dir' in source['problem']
 PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 sources.py
 expect_eq 0 "$status" "$err"
 run penna export csv --embed-source orders.penna -o none.csv
 expect_eq 125 "$status" "exit status of --embed-source with another format"
