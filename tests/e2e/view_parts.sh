@@ -262,4 +262,16 @@ run penna export csv --embed-source orders.penna -o none.csv
 expect_eq 125 "$status" "exit status of --embed-source with another format"
 run penna export html --source-dir elsewhere orders.penna -o none.html
 expect_eq 125 "$status" "exit status of --source-dir alone"
+
+# What stands out names everything, also in a recording in which stacks are missing.
+start damaged.txt "$PENNA" view "$PENNA_SOURCE/tests/golden/recording-v3-chunks.penna" --no-open
+await damaged.txt '^http'
+cat >damaged.py <<'PYTHON'
+import sys
+from view_client import Client
+texts = [one['text'] for one in Client(sys.argv[1]).ask('highlights')['highlights']]
+assert any('allocated by [unknown], the first' in text for text in texts), texts
+PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 damaged.py "$(grep '^http' damaged.txt)"
+expect_eq 0 "$status" "questions about a damaged recording: $err"
 echo PASS

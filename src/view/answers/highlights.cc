@@ -28,9 +28,10 @@ class FirstRow {
     const auto* whole = std::get_if<int64_t>(&cell(key));
     return whole == nullptr ? 0 : *whole;
   }
+  // Empty: such as the function of blocks whose stack was not recorded.
   std::string text(std::string_view key) const {
     const auto* text = std::get_if<std::string>(&cell(key));
-    return text == nullptr ? "[unknown]" : *text;
+    return text == nullptr || text->empty() ? "[unknown]" : *text;
   }
 
  private:
