@@ -222,6 +222,25 @@ expect_eq 0 "$status" "exit status of the questions about what could not be fini
 end INT
 expect_eq 7 "$ended" "exit status of the recorder that could not finish"
 
+# A file that was deleted meanwhile: the recording has ended all the same.
+begin --view --no-open -o gone.penna
+address=$(address_in steady.err)
+rm gone.penna go
+await steady.err 'the page shows the recording until Ctrl-C'
+cat >gone.py <<'PYTHON'
+import json, sys, urllib.request
+from view_client import Client
+with urllib.request.urlopen(sys.argv[1] + 'events', timeout=120) as events:
+    while not (told := json.loads(next(line[6:] for line in events if line.startswith(b'data: ')))).get('error'):
+        assert told['growing'] is True, told
+assert told['growing'] is False and 'gone.penna' in told['error'], told
+assert 'growing' not in Client(sys.argv[1]).ask('summary?now=1')
+PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 gone.py "$address"
+expect_eq 0 "$status" "exit status of the questions about a file that is gone: $err"
+end INT
+expect_eq 7 "$ended" "exit status of the recorder whose file is gone"
+
 # penna view of a recording that is written follows it, too; and what was kept is stored at a snapshot.
 begin -q --keep 8 -o kept.penna
 until_true "the recording has begun" test -s kept.penna

@@ -163,6 +163,8 @@ class Shown {
       const auto number = [this](Recording& one) { followed_->number(one); };
       number(*recording);
       finished = std::make_shared<FinishedView>(options_, std::move(*recording), number);
+    } else {
+      followed_->end();
     }
     const std::lock_guard hold(mutex_);
     // Under the lock: an answer that adds names from here on is made anew by the finished view.

@@ -47,6 +47,8 @@ class FollowedView {
   std::string news();
   // Gives the threads of a newly opened recording the ids that they have here.
   void number(Recording& recording);
+  // The finished recording cannot be read: what is here stays.
+  void end() { data_.end(); }
   // The numbers of names so far.
   NameIds ids() { return questions_.ids(); }
 
