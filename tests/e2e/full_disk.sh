@@ -36,6 +36,10 @@ for command in info 'report alloc' 'report health' 'check --max-leak 1G'; do
   expect_missing "$out" "was killed or is still at work"
 done
 expect_eq 2 "$status" "status of check"
+need babeltrace2
+penna export ctf busy.penna -o busy.ctf
+discarded=$(babeltrace2 busy.ctf 2>&1 >/dev/null | awk 'match($0, /discarded [0-9]+ event/) {sum += substr($0, RSTART + 10)} END {print sum}')
+expect_eq "${lost//[!0-9]/}" "$discarded" "discarded events of the CTF trace"
 
 # ---- Copies and exports, which have the limit themselves: a sentence, no half file, and what was there stays -----------------------
 penna record -q -k alloc -o whole.penna ./busy || true

@@ -36,9 +36,10 @@ class CtfExport {
     fields(line);
     return writer_.end(line_kind_name(line));
   }
-  // What a thread lost after its last event is in no event, only in its process's sums.
+  // What a thread lost after its last event is in no event, only in its process's sums; what the file had no room for,
+  // only in the file's.
   bool finish() {
-    const uint64_t sum = summarize(recording_).total_lost();
+    const uint64_t sum = all_lost(recording_, summarize(recording_));
     writer_.lost(sum - std::min(sum, attributed_));
     return writer_.finish();
   }

@@ -191,6 +191,12 @@ std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
 
 uint64_t Summary::total_lost() const { return sum_of(lost); }
 
+uint64_t all_lost(const Recording& recording, const Summary& summary) {
+  const auto failures = recording.write_failures();
+  if (!failures) return summary.total_lost();
+  return std::accumulate(std::begin(failures->lost), std::end(failures->lost), summary.total_lost(), add_counts);
+}
+
 bool continues_after_fork(const Recording& recording, uint32_t thread) {
   const RecordedThread& first = recording.threads()[thread];
   const Process& own = recording.processes()[first.process].process;

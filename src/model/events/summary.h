@@ -79,6 +79,8 @@ struct Summary {
 };
 
 Summary summarize(const Recording& recording);
+// Events that are in no chunk: lost in the target, or on the way into the file.
+uint64_t all_lost(const Recording& recording, const Summary& summary);
 
 // By process (index), in ticks: up to when calls, holds and waits count that are open at the end. To the end of their
 // process, or of the recording if that of the process is unknown, or of the range that is read if that comes before.

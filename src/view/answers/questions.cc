@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 
 #include "view/answers/highlights.h"
 #include "view/answers/report_json.h"
@@ -194,13 +192,6 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   }
 }
 
-// In the target, and on the way into the file.
-static uint64_t lost_events(const Recording& recording, const Summary& all) {
-  const auto failures = recording.write_failures();
-  return failures ? std::accumulate(std::begin(failures->lost), std::end(failures->lost), all.total_lost())
-                  : all.total_lost();
-}
-
 // `whole`: include what only reading events can tell.
 std::string Questions::summary(bool whole) {
   if (whole && !summary_.empty()) return summary_;
@@ -221,7 +212,7 @@ std::string Questions::summary(bool whole) {
     json.field("duration_ns", all.duration_ns);
     json.field("threads", uint64_t{all.threads.size()});
     json.field("processes", uint64_t{all.processes.size()});
-    json.field("lost", lost_events(recording, all));
+    json.field("lost", all_lost(recording, all));
     write_kinds(json, all);
   });
   // Both are objects: the fields of one follow those of the other.
