@@ -19,6 +19,9 @@ inline constexpr std::array<uint8_t, 2> kEndlessLoop{0xeb, 0xfe};  // jmp to its
 
 inline constexpr uint16_t kMachineOfFiles = 62;  // EM_X86_64
 
+// Below the stack pointer, where functions that call none keep variables.
+inline constexpr int64_t kRedZone = 128;  // bytes
+
 // The relocation whose value is the module's bias plus an addend.
 inline constexpr uint32_t kRelativeRelocation = 8;  // R_X86_64_RELATIVE
 // For imports; for the function that finds a thread-local variable (its first word); for a module's number.

@@ -35,7 +35,6 @@ struct Words {  // as PENNA_REMOTE_FINISH has them
 };
 static_assert(offsetof(Words, r10) == 32 && offsetof(Words, rsp) == 48);
 
-constexpr uint64_t kRedZone = 128;
 constexpr int64_t kSyscallBytes = 2;
 constexpr uint64_t kMostParts = 64;  // of a writev; longer ones are left alone
 
@@ -134,7 +133,7 @@ bool may_be_cut(pid_t pid, pid_t thread) {
 std::optional<GeneralRegisters> CutCall::finish(pid_t thread, RemotePtr<const uint8_t> code, uint64_t below) const {
   Words words{at_.rax, at_.rdi, at_.rsi, at_.rdx, at_.r10, at_.rip, at_.rsp};
   const size_t parts_bytes = parts_.size() * sizeof parts_[0];
-  uint64_t at = (at_.rsp - kRedZone - below - sizeof words - parts_bytes) & ~uint64_t{15};
+  uint64_t at = (at_.rsp - uint64_t{kRedZone} - below - sizeof words - parts_bytes) & ~uint64_t{15};
   // Cut once more: what is there stays there, however often that happens.
   if (has_finishing_code(thread, RemotePtr<const uint8_t>(at_.rip) - kSyscallBytes)) {
     at = at_.rsp;

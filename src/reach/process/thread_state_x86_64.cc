@@ -124,7 +124,6 @@ std::optional<uint64_t> ThreadState::system_call() const {
 bool ThreadState::sleeps() const { return system_call() && static_cast<int64_t>(general_.rax) == kRestOfCall; }
 
 ReturnFrame ThreadState::frame_at_home(pid_t thread) const {
-  constexpr int64_t kRedZone = 128;
   bool sleeps = false;
   const GeneralRegisters home = without_our_stop(thread, &sleeps);
   return {RemoteBytes(general_.rsp) - kRedZone, home, vector_, mask_, sleeps};
