@@ -122,12 +122,14 @@ PROGRAM
   as_uftrace -T inner@time=1s
 fi
 
-# Random combinations of all.
+# Random combinations of all. The program mostly sleeps: some are recorded at a time.
 functions=(leaf nap inner goal way jumps lands throws catches fib deep work born last main)
 one() { echo "${functions[RANDOM % ${#functions[@]}]}"; }
 RANDOM=${PENNA_SEED:-17}
-for _ in $(seq "${PENNA_ROUNDS:-20}"); do
-  filter=() once=()
+# draw: sets `filter`.
+draw() {
+  local once=()
+  filter=()
   for _ in $(seq $((1 + RANDOM % 4))); do
     case $((RANDOM % 16)) in
       0) filter+=(-F "$(one)") ;;
@@ -150,9 +152,26 @@ for _ in $(seq "${PENNA_ROUNDS:-20}"); do
     [[ " ${filter[*]} " == *" ${once[0]-} "* ]] || filter+=("${once[@]}")
     once=()
   done
-  penna record -f -q -o some.penna "${filter[@]}" -- ./ways 2>notes.txt || fail "record ${filter[*]}: $(<notes.txt)"
-  cmp -s <(rows all.penna "${filter[@]}" 2>/dev/null) <(rows some.penna 2>/dev/null) ||
-    fail "${filter[*]}: $(diff <(rows all.penna "${filter[@]}") <(rows some.penna))"
-  cmp -s <(tree all.penna "${filter[@]}") <(tree some.penna) ||
-    fail "${filter[*]}: $(diff <(tree all.penna "${filter[@]}") <(tree some.penna) | head -n 20)"
+}
+# compare NAME: a recording that was made with `filter`, with what is read with it.
+compare() {
+  cmp -s <(rows all.penna "${filter[@]}" 2>/dev/null) <(rows "$1" 2>/dev/null) ||
+    fail "${filter[*]}: $(diff <(rows all.penna "${filter[@]}") <(rows "$1"))"
+  cmp -s <(tree all.penna "${filter[@]}") <(tree "$1") ||
+    fail "${filter[*]}: $(diff <(tree all.penna "${filter[@]}") <(tree "$1") | head -n 20)"
+}
+readonly at_once=4
+for ((round = 0; round < ${PENNA_ROUNDS:-20}; round += at_once)); do
+  recorders=() drawn=()
+  for ((i = 0; i < at_once; i++)); do
+    draw
+    drawn+=("$(declare -p filter)")
+    "$PENNA" record -f -q -o "some.$i.penna" "${filter[@]}" -- ./ways 2>"notes.$i.txt" &
+    recorders+=($!)
+  done
+  for ((i = 0; i < at_once; i++)); do
+    eval "${drawn[i]}"
+    wait "${recorders[i]}" || fail "record ${filter[*]}: $(<"notes.$i.txt")"
+    compare "some.$i.penna"
+  done
 done
