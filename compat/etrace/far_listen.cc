@@ -83,8 +83,8 @@ Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const
   }
 }
 
-// What came last is shown when the view is answers again that it is up to date, and if it is slow, it notices only one of
-// several times. So it is answers for as long as nothing comes.
+// What came last is shown when the view hears again that it is up to date, and if it is slow, it notices only one of
+// several times. So that is repeated for as long as nothing comes.
 Result<> show(const Fd& socket, const Signals& signals, WireReader& reader, Observer& view) {
   for (;;) {
     switch (PENNA_TRY(hear(socket, signals, reader, kQuietMs))) {

@@ -304,13 +304,13 @@ class Follower {
   }
   // Any process that knows the socket's path may write to it: what is not a signal of ours is ignored.
   void hear() {
-    functracer_signal come{};
-    for (ssize_t got; (got = ::recv(socket_.get(), &come, sizeof come, 0)) >= 0;) {
-      const bool sound = got == sizeof come && come.magic == FUNCTRACER_MAGIC && come.pid > 0 &&
-                         (come.signal == SIGUSR1 || come.signal == SIGUSR2);
+    functracer_signal sent{};
+    for (ssize_t got; (got = ::recv(socket_.get(), &sent, sizeof sent, 0)) >= 0;) {
+      const bool sound = got == sizeof sent && sent.magic == FUNCTRACER_MAGIC && sent.pid > 0 &&
+                         (sent.signal == SIGUSR1 || sent.signal == SIGUSR2);
       if (!sound) continue;
-      debug(fmt::format("process {} got SIGUSR{}", come.pid, come.signal == SIGUSR1 ? 1 : 2));
-      toggle(static_cast<uint32_t>(come.pid), come.signal, come.ticks);
+      debug(fmt::format("process {} got SIGUSR{}", sent.pid, sent.signal == SIGUSR1 ? 1 : 2));
+      toggle(static_cast<uint32_t>(sent.pid), sent.signal, sent.ticks);
     }
   }
   // Few wait at a time, so a vector is a sufficient queue.

@@ -2,7 +2,7 @@
 // rss > SIZE, live > SIZE, crash.
 //
 // Chunks of different threads come in any order within the collector's interval (20 ms) and beyond: a free may come
-// before its allocation, and an older block at an address after a newer one. Times report which is which.
+// before its allocation, and an older block at an address after a newer one. Times say which is which.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// KeptAnswers: what was told is kept in a recording's index, and only told again where everything is as it was.
+// KeptAnswers: an answer is kept in a recording's index, and only given again where everything is as it was.
 #include "view/tracks/kept_answers.h"
 
 #include <gmock/gmock.h>
