@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(what, "counters") == 0) {
     struct penna_channel* channel = meet(0, 0);
     memset(&channel->counters, 0xff, sizeof channel->counters);
-    memset((char*)channel + PENNA_START_COUNTS_AT + offsetof(struct penna_start_counts, untold), 0xff,
+    memset((char*)channel + PENNA_START_COUNTS_AT + offsetof(struct penna_start_counts, unannounced), 0xff,
            sizeof(uint32_t));
     channel->counters.clock_forbidden = channel->counters.calls_forbidden = 0;
   } else if (strcmp(what, "short") == 0) {
