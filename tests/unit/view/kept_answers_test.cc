@@ -9,7 +9,7 @@
 
 #include "view/tracks/index_file.h"
 
-namespace penna::told_texts_test {
+namespace penna::kept_answers_test {
 namespace {
 
 using testing::Optional;
@@ -81,4 +81,4 @@ TEST_F(ToldTextsTest, DamageIsNoticed) {
 }
 
 }  // namespace
-}  // namespace penna::told_texts_test
+}  // namespace penna::kept_answers_test
