@@ -13,6 +13,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -245,6 +246,25 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
+// What an admitted process takes: its channel, its pidfd, and a file of /proc at a time.
+static bool has_descriptors_for_process(int any) {
+  std::array<Fd, 4> taken;
+  for (Fd& one : taken) one = Fd(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+  return static_cast<bool>(taken.back());
+}
+
+// A process to record is worth more than connections that have said nothing yet.
+void Server::make_room_for_process() {
+  while (!has_descriptors_for_process(epoll_.get())) {
+    auto oldest = peers_.end();
+    for (auto peer = peers_.begin(); peer != peers_.end(); ++peer)
+      if (!has_spoken(peer->first) && (oldest == peers_.end() || peer->second.since_ms < oldest->second.since_ms))
+        oldest = peer;
+    if (oldest == peers_.end()) return;
+    peers_.erase(oldest);
+  }
+}
+
 // Whether it is a program that a recorded one has started, or a recorded process that has exec'd: shown by its
 // ancestors, or by the process that it was forked from.
 bool Server::is_part_of_it(uint32_t pid) const {
@@ -360,6 +380,7 @@ void Server::admit(Peer peer, const penna_hello& hello, Fd memory) {
           fmt::format("more than {} processes were alive at once: the rest are not recorded", Budget::kChannels), true);
     return;
   }
+  make_room_for_process();
   auto channel = ChannelMap::map(memory, &config_);
   if (!channel) {
     collector_.note(fmt::format("pid {}: {}", peer.pid, channel.error().text), true);

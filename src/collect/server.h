@@ -103,6 +103,7 @@ class Server {
   void accept_peers(const Fd& listener);
   void make_room_for(uint32_t pid);
   void drop_silent_peers();
+  void make_room_for_process();
   void pause(bool paused);
   bool is_full() const;
   void tick(bool wanted);

@@ -92,10 +92,17 @@ sleep 1
 /bin/echo one; /bin/echo two
 wait
 END
-(ulimit -n 64 && run "$PENNA" record -f -o silent.penna bash beside.sh && printf '%s' "$out" >silent.out)
-expect_eq $'one\ntwo' "$(<silent.out)" "the program's output"
-expect_contains "$(penna info silent.penna)" "/bin/echo one"
-expect_contains "$(penna info silent.penna)" "/bin/echo two"
+recorders=()
+for files in {60..64}; do  # with one of them, the last descriptor is that of a process
+  (ulimit -n "$files" && exec "$PENNA" record -q -f -o "silent.$files.penna" bash beside.sh >"silent.$files.out") &
+  recorders+=($!)
+done
+wait "${recorders[@]}"
+for files in {60..64}; do
+  expect_eq $'one\ntwo' "$(<"silent.$files.out")" "the program's output"
+  expect_contains "$(penna info "silent.$files.penna")" "/bin/echo one"
+  expect_contains "$(penna info "silent.$files.penna")" "/bin/echo two"
+done
 
 # ---- Counters at their maximum, of one process and of many: bounded, reported as such, and never negative -----------
 for lie in 'counters 1' 'counters 300'; do
