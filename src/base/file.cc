@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -14,13 +16,17 @@
 
 namespace penna {
 
-bool write_all(const Fd& file, std::string_view bytes) {
+bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written >= 0)
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written >= 0) {
       bytes.remove_prefix(static_cast<size_t>(written));
-    else if (errno != EINTR)
+    } else if (errno == EAGAIN) {  // our standard output was made non-blocking
+      pollfd ready{fd, POLLOUT, 0};
+      (void)::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
       return false;
+    }
   }
   return true;
 }

@@ -21,7 +21,8 @@ Error changed_while_read(const std::string& path);
 Result<std::string> read_file(const std::string& path, size_t limit = 16 << 20);
 
 // Writes all of it, also when interrupted by signals. False: errno says why not.
-bool write_all(const Fd& file, std::string_view bytes);
+bool write_all(int fd, std::string_view bytes);
+inline bool write_all(const Fd& file, std::string_view bytes) { return write_all(file.get(), bytes); }
 
 // The text of an errno value, thread-safe.
 std::string errno_text(int error);

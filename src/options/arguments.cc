@@ -347,16 +347,8 @@ int fail(const char* verb, const std::string& text) {
 }
 
 int print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written >= 0)
-      text.remove_prefix(static_cast<size_t>(written));
-    else if (errno == EPIPE)
-      break;
-    else if (errno != EINTR)
-      return fail(fmt::format("cannot write to standard output: {}; what is there is incomplete", errno_text(errno)));
-  }
-  return 0;
+  if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return 0;
+  return fail(fmt::format("cannot write to standard output: {}; what is there is incomplete", errno_text(errno)));
 }
 
 // Every error includes how to get the verb's help: a user who mistypes an option wants the list, unless the error ends

@@ -3,7 +3,6 @@
 #include "cli/output/output.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,17 +72,9 @@ bool Output::flush() {
 bool Output::write_now(std::string_view text) {
   if (pager_ && !text.empty() && !stopped_ && pager_->write(text)) return true;
   if (pager_ && !text.empty() && !stopped_) return end_pager();
-  while (!text.empty() && !stopped_) {
-    const ssize_t written = ::write(fd(), text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {  // our standard output was made non-blocking
-      pollfd ready{fd(), POLLOUT, 0};
-      (void)::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      stopped_ = true;
-      if (errno != EPIPE) error_ = errno;
-    }
+  if (!stopped_ && !write_all(fd(), text)) {
+    stopped_ = true;
+    if (errno != EPIPE) error_ = errno;
   }
   return !stopped_;
 }
