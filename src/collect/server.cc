@@ -234,16 +234,20 @@ void Server::drop_silent_peers() {
   tick(paused_ || !peers_.empty());
 }
 
+// The one of these that connected first; end(): there is none.
+template <typename Peers, typename IsMeant>
+static auto oldest(Peers& peers, IsMeant is_meant) {
+  auto found = peers.end();
+  for (auto peer = peers.begin(); peer != peers.end(); ++peer)
+    if (is_meant(*peer) && (found == peers.end() || peer->second.since_ms < found->second.since_ms)) found = peer;
+  return found;
+}
+
 // A process connects to be recorded, or to ask a question: one that keeps connecting must not take the others' places.
 void Server::make_room_for(uint32_t pid) {
-  size_t count = 0;
-  auto oldest = peers_.end();
-  for (auto peer = peers_.begin(); peer != peers_.end(); ++peer) {
-    if (peer->second.pid != pid) continue;
-    ++count;
-    if (oldest == peers_.end() || peer->second.since_ms < oldest->second.since_ms) oldest = peer;
-  }
-  if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
+  const auto is_its = [pid](const auto& peer) { return peer.second.pid == pid; };
+  if (static_cast<size_t>(std::count_if(peers_.begin(), peers_.end(), is_its)) >= Budget::kConnectionsOfOne)
+    peers_.erase(oldest(peers_, is_its));
 }
 
 // What an admitted process takes: its channel, its pidfd, and a file of /proc at a time.
@@ -256,12 +260,9 @@ static bool has_descriptors_for_process(int any) {
 // A process to record is worth more than connections that have said nothing yet.
 void Server::make_room_for_process() {
   while (!has_descriptors_for_process(epoll_.get())) {
-    auto oldest = peers_.end();
-    for (auto peer = peers_.begin(); peer != peers_.end(); ++peer)
-      if (!has_spoken(peer->first) && (oldest == peers_.end() || peer->second.since_ms < oldest->second.since_ms))
-        oldest = peer;
-    if (oldest == peers_.end()) return;
-    peers_.erase(oldest);
+    const auto silent = oldest(peers_, [](const auto& peer) { return !has_spoken(peer.first); });
+    if (silent == peers_.end()) return;
+    peers_.erase(silent);
   }
 }
 
