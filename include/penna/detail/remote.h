@@ -36,9 +36,9 @@ enum {
 };
 
 /* clang-format off */
-/* Finishes a system call that our stop has cut short (reach/process/cut_call_x86_64.h). %rsp: how much it had done, its rdi,
- * rsi, rdx and r10, where it returns to, its stack. An error counts as nothing: what comes of it, the next call will
- * tell. The flags are those of the call, from r11. Position-independent; not part of what lies behind `end`, because a
+/* Finishes a system call that our stop has cut short (reach/process/cut_call_x86_64.h). %rsp: how much it had done, its
+ * rdi, rsi, rdx and r10, where it returns to, its stack. An error counts as nothing: the next call will show what comes
+ * of it. The flags are those of the call, from r11. Position-independent; not part of what lies behind `end`, because a
  * thread may stay here for as long as the call lasts. */
 #define PENNA_REMOTE_FINISH                                        \
   "syscall\n test %rax, %rax\n jns 1f\n xor %eax, %eax\n"          \
@@ -51,7 +51,8 @@ enum {
 /* Assembler text: `entry`, which lies behind PENNA_REMOTE_FINISH, calls `function`, which is async-signal-safe, and
  * ends in the loop at `end`. On return to a sleep it restores: vector state, stack, flags, mask, all other registers
  * except those that the system call to come clobbers (rcx, r11). Of the vector state only the parts that the frame has
- * (xfeatures): asked for more, the processor may read past it. Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
+ * (xfeatures): asked for more, the processor may read past it. Offsets from %rbx are those of the kernel's ucontext
+ * (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   PENNA_REMOTE_FINISH                                              \
   entry ": mov %rdi, %rbx\n"                                       \

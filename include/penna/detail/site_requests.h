@@ -8,8 +8,8 @@
  * (penna_remember_request in patch.h).
  * Invariant: for every site, applying the requests in order, from 0 on, gives its count.
  */
-#ifndef PENNA_DETAIL_REQUESTS_H
-#define PENNA_DETAIL_REQUESTS_H
+#ifndef PENNA_DETAIL_SITE_REQUESTS_H
+#define PENNA_DETAIL_SITE_REQUESTS_H
 
 #include "penna/detail/regex.h"
 #include "penna/point_abi.h"
@@ -147,11 +147,6 @@ static inline uint32_t penna_pattern_length(const char* pattern) {
   return length;
 }
 
-static inline int penna_same_text(const char* a, const char* b) {
-  while (*a == *b && *a != '\0') ++a, ++b;
-  return *a == *b;
-}
-
 /* Before an empty list every count is 0: a request at the front that keeps it at 0 is redundant. */
 static inline void penna_tidy_requests(struct penna_requests* requests) {
   uint32_t to = 0;
@@ -207,10 +202,10 @@ static inline int penna_request_only_shifts(struct penna_request request, struct
 
 /* Drops requests that are overridden by one with a fixed result. */
 static inline void penna_forget_overruled(struct penna_requests* requests, const char* pattern, uint32_t kinds) {
-  const int for_all = penna_same_text(pattern, "*");
+  const int for_all = penna_is_same_text(pattern, "*");
   for (uint32_t at = 0; at < requests->used;) {
     struct penna_request_record* record = penna_request_at(requests, at);
-    if ((record->kinds == kinds && penna_same_text(penna_request_pattern(record), pattern)) ||
+    if ((record->kinds == kinds && penna_is_same_text(penna_request_pattern(record), pattern)) ||
         (for_all && (record->kinds & ~kinds) == 0))
       record->request = penna_make_request(0, INT32_MAX, 0);
     at += record->bytes;
@@ -227,7 +222,7 @@ static inline int penna_merge_request(struct penna_requests* requests, const cha
   int only_added = 1, only_taken = 1, never_lowered = 1; /* by what follows it */
   for (uint32_t at = 0; at < requests->used;) {
     struct penna_request_record* record = penna_request_at(requests, at);
-    const int same = record->kinds == kinds && penna_same_text(penna_request_pattern(record), pattern);
+    const int same = record->kinds == kinds && penna_is_same_text(penna_request_pattern(record), pattern);
     at += record->bytes;
     only_added = same || (only_added && penna_request_only_adds(record->request));
     only_taken = same || (only_taken && penna_request_only_takes(record->request));

@@ -5,6 +5,7 @@
 // Invariant: the times of all pairs of a lock add up to the sum of its `wait`, except for waits left out as short.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -96,6 +97,12 @@ struct LockStats {
   std::vector<uint32_t> threads;   // indices of those that used it, ascending
   std::vector<uint32_t> waiting_threads;
 };
+
+// To LockStats::threads or waiting_threads; few threads use one lock.
+inline void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
+  const auto at = std::lower_bound(threads.begin(), threads.end(), thread);
+  if (at == threads.end() || *at != thread) threads.insert(at, thread);
+}
 
 using LockFilter = std::function<bool(const LockStats&)>;  // empty: all
 

@@ -7,11 +7,6 @@
 namespace penna {
 namespace {
 
-void note_waiting(std::vector<uint32_t>& threads, uint32_t thread) {
-  const auto at = std::lower_bound(threads.begin(), threads.end(), thread);
-  if (at == threads.end() || *at != thread) threads.insert(at, thread);
-}
-
 // Kinds that may lie in memory that processes share, and whose waiters cannot go on unless some thread lets them. (A
 // futex waiter may be woken by the kernel.)
 bool can_be_of_many(LockKind kind) {
@@ -105,7 +100,7 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   }
   lock.wait.add(time);
   ++lock.contended;
-  note_waiting(lock.waiting_threads, event.thread);
+  add_thread(lock.waiting_threads, event.thread);
   const State& state = states_[mutex];
   WaitLedger::Other rest;
   const std::vector<WaitLedger::Charge> holds = holds_between(states_[mutex], begin, event.time, &rest);
@@ -194,7 +189,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   } else {
     counts.wait.add(time);
     counts.open_waits += open;
-    note_waiting(counts.waiting_threads, thread);
+    add_thread(counts.waiting_threads, thread);
   }
   const WaitLedger::Open& wait = ledger_.open(thread);
   const uint32_t owner = read.holder != 0 ? threads_.find(lock.process, read.holder) : wait.owner;

@@ -9,16 +9,6 @@
 #include "model/events/summary.h"
 
 namespace penna {
-namespace {
-
-// A sorted list without duplicates: few threads use one lock.
-void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
-  auto at = std::lower_bound(threads.begin(), threads.end(), thread);
-  if (at == threads.end() || *at != thread) threads.insert(at, thread);
-}
-
-}  // namespace
-
 Locks::Locks(const Recording& recording, const LockOptions& options)
     : Locks(std::make_unique<HolderTracker>(recording), options) {}
 Locks::Locks(std::unique_ptr<HolderTracker> own, const LockOptions& options) : Locks(*own, options) {
