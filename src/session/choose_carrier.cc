@@ -89,6 +89,13 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   return choice;
 }
 
+Error last_after_others(std::vector<std::string> reasons) {
+  Error last{std::move(reasons.back())};
+  reasons.pop_back();
+  for (const std::string& one : reasons) say(one);
+  return last;
+}
+
 Result<std::vector<pid_t>> attachable(const std::vector<pid_t>& asked, const CarrierChoice& choice) {
   std::vector<pid_t> pids;
   std::vector<std::string> reasons;
@@ -98,10 +105,8 @@ Result<std::vector<pid_t>> attachable(const std::vector<pid_t>& asked, const Car
       pids.push_back(pid);
     else
       reasons.push_back(std::move(reason));
-  Error last;
-  if (pids.empty() && !reasons.empty()) last.text = std::move(reasons.back()), reasons.pop_back();
+  if (pids.empty() && !reasons.empty()) return last_after_others(std::move(reasons));
   for (const std::string& reason : reasons) say(reason);
-  if (!last.text.empty()) return last;
   return pids;
 }
 

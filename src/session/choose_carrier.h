@@ -5,6 +5,7 @@
 #include <csignal>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "breakpoint/guardian_plan.h"
@@ -23,6 +24,8 @@ struct CarrierChoice {
 // Error: the request cannot be recorded that way.
 Result<CarrierChoice> choose_carrier(const RecordOptions& options);
 
+// Of the reasons, at least one, why no process is left: the last, to be returned; prints the others.
+Error last_after_others(std::vector<std::string> reasons);
 // Those of `asked` that can be attached to. Prints the reason for each other one. Error: none is left.
 Result<std::vector<pid_t>> attachable(const std::vector<pid_t>& asked, const CarrierChoice& choice);
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/installed_library.h"
-#include "base/say.h"
 #include "breakpoint/foreseen_breakpoints.h"
 #include "cli/output/output.h"
 #include "cli/output/table_output.h"
@@ -97,12 +96,7 @@ Result<Report> rehearsals_report(const RecordOptions& options) {
     }
     if (!trouble.empty()) troubles.push_back(std::move(trouble));
   }
-  if (processes.empty() && !troubles.empty()) {
-    Error last{std::move(troubles.back())};
-    troubles.pop_back();
-    for (const std::string& one : troubles) say(one);
-    return last;
-  }
+  if (processes.empty() && !troubles.empty()) return last_after_others(std::move(troubles));
   Report report = report_changes(processes);
   report.warnings = std::move(troubles);
   return report;
