@@ -113,7 +113,7 @@ struct RecordingWriter::State {
         packing(options.packing),
         seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {
-    if (!options.is_put_in_place) place = {};  // descriptors may be scarce
+    if (!options.keeps_old) place = {};  // descriptors may be scarce
     compressor.hurry(packing == Packing::kFast);
   }
 
@@ -291,7 +291,7 @@ Result<> RecordingWriter::State::entries(BlockType type, uint32_t process, std::
 }
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& path, const WriterOptions& options) {
-  Replacement file = PENNA_TRY(open_new(path, options.overwrite, options.is_put_in_place));
+  Replacement file = PENNA_TRY(open_new(path, options.overwrite, options.keeps_old));
   auto state = std::make_unique<State>(std::move(file), path, options);
   auto header = file_header_of(options.origin);
   int error = state->write_at(bytes_of(header), 0);

@@ -39,8 +39,8 @@ struct RecordingOrigin {
 
 struct WriterOptions {
   bool overwrite = false;  // else an existing file is an error
-  // The file appears with put_in_place(). One that it replaces stays until then; both need room in the directory.
-  bool is_put_in_place = false;
+  // With `overwrite`: an existing file stays until put_in_place(), and it is an error if there is no room next to it.
+  bool keeps_old = false;
   std::optional<RecordingOrigin> origin = {};
   int zstd_level = 1;
   bool remembers_code = false;  // for seen_code()
@@ -97,7 +97,7 @@ class RecordingWriter {
   // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. On an error the
   // recording is as after a crash: readable, without index.
   Result<> finish();
-  // With `is_put_in_place`: after finish(). Without, the file is in its place from the beginning.
+  // With `keeps_old`: after finish(). Without, the file is in its place from the beginning.
   Result<> put_in_place();
 
   int error() const;  // errno of the first write that failed; 0: none has

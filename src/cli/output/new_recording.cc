@@ -23,7 +23,7 @@ Result<bool> written(RecordingWriter& writer, const std::function<Result<bool>(R
 Result<uint64_t> make_recording(const std::string& path, WriterOptions how,
                                 const std::function<Result<bool>(RecordingWriter&)>& write) {
   const bool is_new = !is_taken(path);
-  how.is_put_in_place = true;
+  how.keeps_old = true;
   RecordingWriter writer = PENNA_TRY(RecordingWriter::create(path, how));
   const Result<bool> wanted = written(writer, write, is_new);
   if (wanted && *wanted) {
