@@ -34,6 +34,40 @@ bool is_constructor_of(std::string_view method, std::string_view type) {
   return !method.empty() && method == type.substr(0, type.find('<'));
 }
 
+// What a name or a qualifier stands for, one step further; the rest of a type that is declared here and described in a
+// unit of its own (-fdebug-types-section). kWhole: `die` is the type itself.
+enum class Referral { kFollowed, kWhole, kVoid, kDamaged };
+
+Referral follow_referral(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die next;
+  switch (::dwarf_tag(die)) {
+    case DW_TAG_typedef:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+    case DW_TAG_immutable_type:
+      if (::dwarf_attr(die, DW_AT_type, &attribute) == nullptr) return Referral::kVoid;  // const void
+      if (::dwarf_formref_die(&attribute, &next) == nullptr) return Referral::kDamaged;
+      break;
+    default:
+      if (::dwarf_attr(die, DW_AT_signature, &attribute) == nullptr ||
+          ::dwarf_formref_die(&attribute, &next) == nullptr)
+        return Referral::kWhole;
+  }
+  *die = next;
+  return Referral::kFollowed;
+}
+
+// A pointer to data of a class is an offset, and -1 is null; one to a method takes two words.
+bool is_to_method(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die to;
+  return ::dwarf_formref_die(::dwarf_attr(die, DW_AT_type, &attribute), &to) != nullptr &&
+         ::dwarf_tag(&to) == DW_TAG_subroutine_type;
+}
+
 }  // namespace
 
 std::string_view text_of(Dwarf_Die* die, unsigned name) {
@@ -74,89 +108,64 @@ DwarfType TypeReader::type_of(Dwarf_Die* die) {
 }
 
 DwarfType TypeReader::strip(Dwarf_Die die) {
-  DwarfType type;
-  for (int depth = 0; depth < kMaxDepth; ++depth) {
+  auto referral = Referral::kFollowed;
+  for (int depth = 0; referral == Referral::kFollowed && depth < kMaxDepth; ++depth) {
     if (!spend()) return {};
-    switch (::dwarf_tag(&die)) {
-      case DW_TAG_typedef:
-      case DW_TAG_const_type:
-      case DW_TAG_volatile_type:
-      case DW_TAG_restrict_type:
-      case DW_TAG_atomic_type:
-      case DW_TAG_immutable_type: {
-        Dwarf_Attribute attribute;
-        Dwarf_Die next;
-        if (::dwarf_attr(&die, DW_AT_type, &attribute) == nullptr) {
-          type.kind = TypeKind::kVoid;  // const void
-          return type;
-        }
-        if (::dwarf_formref_die(&attribute, &next) == nullptr) return {};
-        die = next;
-        continue;
-      }
-      default: {
-        // Declared here, described in a separate unit (-fdebug-types-section).
-        Dwarf_Attribute attribute;
-        Dwarf_Die whole;
-        if (::dwarf_attr(&die, DW_AT_signature, &attribute) == nullptr ||
-            ::dwarf_formref_die(&attribute, &whole) == nullptr) {
-          break;
-        }
-        die = whole;
-        continue;
-      }
-    }
-    break;
+    referral = follow_referral(&die);
+  }
+  DwarfType type;
+  if (referral == Referral::kDamaged) return type;
+  if (referral == Referral::kVoid) {
+    type.kind = TypeKind::kVoid;
+    return type;
   }
   type.die = die;
   type.name = text_of(&die, DW_AT_name);
   type.bytes = std::min(number_of(&die, DW_AT_byte_size).value_or(0), kMaxBytes);
-  switch (::dwarf_tag(&die)) {
-    case DW_TAG_base_type: type.kind = kind_of_base(&die, type.name, type.bytes); break;
+  describe(&type);
+  return type;
+}
+
+void TypeReader::describe(DwarfType* type) {
+  const auto is = [&](TypeKind kind, uint64_t bytes) { type->kind = kind, type->bytes = bytes; };
+  switch (::dwarf_tag(&type->die)) {
+    case DW_TAG_base_type: type->kind = kind_of_base(&type->die, type->name, type->bytes); break;
     case DW_TAG_unspecified_type:  // decltype(nullptr)
-    case DW_TAG_pointer_type:
-      type.kind = TypeKind::kPointer;
-      type.bytes = 8;
-      break;
+    case DW_TAG_pointer_type: is(TypeKind::kPointer, 8); break;
     case DW_TAG_reference_type:
-    case DW_TAG_rvalue_reference_type:
-      type.kind = TypeKind::kReference;
-      type.bytes = 8;
+    case DW_TAG_rvalue_reference_type: is(TypeKind::kReference, 8); break;
+    case DW_TAG_ptr_to_member_type:
+      if (is_to_method(&type->die))
+        is(TypeKind::kMethodPointer, 16);
+      else
+        is(TypeKind::kSigned, 8);
       break;
-    case DW_TAG_ptr_to_member_type: {
-      Dwarf_Attribute attribute;
-      Dwarf_Die to;
-      bool method = ::dwarf_formref_die(::dwarf_attr(&die, DW_AT_type, &attribute), &to) != nullptr &&
-                    ::dwarf_tag(&to) == DW_TAG_subroutine_type;
-      type.kind = method ? TypeKind::kMethodPointer : TypeKind::kSigned;  // to data: an offset, -1 is null
-      type.bytes = method ? 16 : 8;
-      break;
-    }
-    case DW_TAG_enumeration_type: {
-      type.kind = TypeKind::kEnum;
-      Dwarf_Die probe = die;
-      // Without its own size or sign an enum is like its underlying type.
-      const DwarfType under = type_of(&probe);
-      type.is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
-      if (type.bytes == 0) type.bytes = under.bytes;
-      if (is_declared(&die) && type.bytes == 0) type.kind = TypeKind::kUnknown;
-      break;
-    }
+    case DW_TAG_enumeration_type: describe_enum(type); break;
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
-      type.kind = class_kind(type);
+      type->kind = class_kind(*type);
       // Also if the class is only declared: class_kind() then recognises it by name.
-      if (type.kind == TypeKind::kString) type.bytes = 32;
+      if (type->kind == TypeKind::kString) type->bytes = 32;
       break;
-    case DW_TAG_union_type: type.kind = is_declared(&die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
+    case DW_TAG_union_type: type->kind = is_declared(&type->die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
     case DW_TAG_array_type:
-      type.kind = flag_of(&die, DW_AT_GNU_vector) ? TypeKind::kVector : TypeKind::kArray;
-      if (type.bytes == 0)
-        type.bytes = std::min(elements(type).value_or(0) * std::min(target_of(type).bytes, kMaxBytes >> 32), kMaxBytes);
+      type->kind = flag_of(&type->die, DW_AT_GNU_vector) ? TypeKind::kVector : TypeKind::kArray;
+      if (type->bytes == 0)
+        type->bytes =
+            std::min(elements(*type).value_or(0) * std::min(target_of(*type).bytes, kMaxBytes >> 32), kMaxBytes);
       break;
     default: break;
   }
-  return type;
+}
+
+// Without its own size or sign an enum is like its underlying type.
+void TypeReader::describe_enum(DwarfType* type) {
+  Dwarf_Die probe = type->die;
+  const DwarfType under = type_of(&probe);
+  type->kind = TypeKind::kEnum;
+  type->is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
+  if (type->bytes == 0) type->bytes = under.bytes;
+  if (is_declared(&type->die) && type->bytes == 0) type->kind = TypeKind::kUnknown;
 }
 
 std::optional<uint64_t> TypeReader::elements(const DwarfType& type) {

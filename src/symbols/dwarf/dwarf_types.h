@@ -86,6 +86,9 @@ class TypeReader {
 
  private:
   DwarfType strip(Dwarf_Die die);
+  // Kind and size, by the tag of type->die, which is no name and no qualifier.
+  void describe(DwarfType* type);
+  void describe_enum(DwarfType* type);
   TypeKind class_kind(const DwarfType& type);
   std::optional<uint64_t> member_offset(const DwarfType& type, std::string_view name);
   bool points_at_begin(const DwarfType& type);

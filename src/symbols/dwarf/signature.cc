@@ -32,6 +32,15 @@ struct Function {
   std::vector<Parameter> parameters;
   DwarfType result;
   std::optional<Passing> result_passing;  // for a non-void result
+  bool is_of_clang = false;
+  bool is_changed_by_llvm = false;  // as LLVM says since 17: only what is stated for each value counts
+};
+
+// How far the compiler may have departed from the ABI.
+struct Trust {
+  bool lacks_parameters = false;  // in the debug information
+  bool is_changed = false;        // only places that are stated for a parameter count
+  bool keeps_result = false;
 };
 
 bool is_c(int language) {
@@ -197,6 +206,82 @@ bool contains(const std::vector<uint64_t>& sorted, uint64_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
 
+// The function that begins at `entry`, with each value where the ABI puts it. The error says why its values cannot be
+// known.
+Result<Function> read_function(TypeReader* reader, Dwarf_Die unit, Dwarf_Die die, uint64_t entry) {
+  const int language = ::dwarf_srclang(&unit);
+  if (!is_c(language) && !is_cxx(language)) {
+    return Error{"it is not written in C or C++: name its values by register, as in NAME@arg1,arg2/x"};
+  }
+  Function function;
+  function.die = die;
+  const uint64_t convention = number_of(&function.die, DW_AT_calling_convention).value_or(DW_CC_normal);
+  function.is_changed_by_llvm = convention == DW_CC_nocall;
+  if (convention > DW_CC_program && !function.is_changed_by_llvm) {
+    return Error{"it has a calling convention of its own: name its values by register, as in NAME@arg1,arg2/x"};
+  }
+  if (!pair_parameters(reader, &function, entry)) {
+    return Error{
+        fmt::format("it has more than {} parameters: name some of them, as in NAME@arg1,arg2/x", kMaxParameters)};
+  }
+  const unsigned clang = clang_version(&unit);
+  function.is_of_clang = clang != 0;
+  const AbiVariant variant = AbiVariant::of_clang(clang);
+  function.result = reader->type_of(&function.die);
+  if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(reader, function.result, variant);
+  place_parameters(reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
+  return function;
+}
+
+// As every function looks with -g1.
+bool is_bare(Function* function) {
+  Dwarf_Die origin;
+  return function->parameters.empty() && function->result.kind == TypeKind::kVoid &&
+         !origin_of(&function->die, &origin);
+}
+
+// `others_call`: code that was compiled separately calls it. `is_clone`: by its symbol's name.
+Trust judge(Function* function, bool others_call, bool is_clone) {
+  Trust trust;
+  trust.lacks_parameters = function->is_of_clang && lacks_parameters(function);
+  trust.is_changed = trust.lacks_parameters || function->is_changed_by_llvm || is_changed(*function, others_call);
+  const bool optimised = lists_calls(&function->die) && !all_in_memory(*function);
+  // DWARF has no location for results: only who may call the function tells whether the result survived.
+  trust.keeps_result = (others_call && !function->is_changed_by_llvm) ||
+                       (!trust.is_changed && !is_clone && !(function->is_of_clang && optimised));
+  return trust;
+}
+
+void add_arguments(Function* function, const Trust& trust, ValueList* arguments) {
+  for (Parameter& parameter : function->parameters) {
+    if (is_vtt(&parameter.die)) continue;
+    const auto place = trust.is_changed || !parameter.place ? stated_place(parameter) : parameter.place;
+    if (place)
+      arguments->add(parameter.name, parameter.type, *place);
+    else
+      arguments->leave_out();
+  }
+}
+
+void add_result(const Function& function, const Trust& trust, ValueList* results) {
+  if (function.result.kind == TypeKind::kVoid) return;
+  const auto& passing = function.result_passing;
+  if (passing && trust.keeps_result && (!trust.is_changed || passing->words == 1))
+    results->add("return", function.result, result_place(*passing));
+  else
+    results->leave_out();
+}
+
+std::string note_of(const Trust& trust, bool some_left_out) {
+  if (trust.lacks_parameters)
+    return "its debug information lacks parameters, so some of its values are left out: name them by register, as in "
+           "NAME@arg1,arg2/x";
+  if (trust.is_changed || !trust.keeps_result)
+    return "the compiler changed how it is called, so some of its values are left out: mark it "
+           "__attribute__((noipa)), or build without optimisation";
+  return some_left_out ? "some of its values are of types that are not copied" : "";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Signatures>> Signatures::open(const ElfFile& module, const DebugSearch& search) {
@@ -283,71 +368,22 @@ Result<Signature> Signatures::of(uint64_t address) {
   DwarfUnits::Unit* unit = units_->find(address);
   UnitFunctions::Function* found = unit == nullptr ? nullptr : functions_of(unit->functions).find(address);
   if (found == nullptr || found->entry != address) return Error{"it has no debug information: build it with -g"};
-  const int language = ::dwarf_srclang(&unit->functions);
-  if (!is_c(language) && !is_cxx(language)) {
-    return Error{"it is not written in C or C++: name its values by register, as in NAME@arg1,arg2/x"};
-  }
-  Function function;
-  function.die = found->die;
-  // What LLVM, since 17, says for functions that it changed: then only what is stated for each value counts.
-  const uint64_t convention = number_of(&function.die, DW_AT_calling_convention).value_or(DW_CC_normal);
-  const bool changed_by_llvm = convention == DW_CC_nocall;
-  if (convention > DW_CC_program && !changed_by_llvm) {
-    return Error{"it has a calling convention of its own: name its values by register, as in NAME@arg1,arg2/x"};
-  }
   TypeReader reader;
-  if (!pair_parameters(&reader, &function, address)) {
-    return Error{
-        fmt::format("it has more than {} parameters: name some of them, as in NAME@arg1,arg2/x", kMaxParameters)};
-  }
-  const unsigned clang = clang_version(&unit->functions);
-  const AbiVariant variant = AbiVariant::of_clang(clang);
-  function.result = reader.type_of(&function.die);
-  Dwarf_Die origin;
-  const bool bare = function.parameters.empty() && function.result.kind == TypeKind::kVoid;
-  if (bare && !origin_of(&function.die, &origin) && !has_types(unit->functions)) {
+  Function function = PENNA_TRY(read_function(&reader, unit->functions, found->die, address));
+  if (is_bare(&function) && !has_types(unit->functions)) {
     return Error{"its debug information has no types: build it with -g instead of -g1 or -gline-tables-only"};
   }
-  if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(&reader, function.result, variant);
-  place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
-
   // Without any symbol DWARF must do: "external" is what the source said, before link-time optimisation.
   const bool others_call = any_symbol_ ? contains(called_by_others_, address) : flag_of(&function.die, DW_AT_external);
-  const bool lacks = clang != 0 && lacks_parameters(&function);
-  const bool changed = lacks || changed_by_llvm || is_changed(function, others_call);
-  Signature signature;
+  const Trust trust = judge(&function, others_call, contains(clones_, address));
   ValueList arguments(&reader), results(&reader);
-  for (Parameter& parameter : function.parameters) {
-    if (is_vtt(&parameter.die)) continue;
-    auto place = changed || !parameter.place ? stated_place(parameter) : parameter.place;
-    if (place)
-      arguments.add(parameter.name, parameter.type, *place);
-    else
-      arguments.leave_out();
-  }
-  const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
-  // DWARF has no location for results: only who may call the function tells whether the result survived.
-  const bool result_kept =
-      (others_call && !changed_by_llvm) || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
-  if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
-    results.add("return", function.result, result_place(*function.result_passing));
-  } else if (function.result.kind != TypeKind::kVoid) {
-    results.leave_out();
-  }
+  add_arguments(&function, trust, &arguments);
+  add_result(function, trust, &results);
   // Checked last: until then a type that ran out of budget looks like an unknown one.
   if (reader.exhausted())
     return Error{"its types are damaged or too large to read: name its values by register, as in NAME@arg1"};
-  if (lacks) {
-    signature.note =
-        "its debug information lacks parameters, so some of its values are left out: name them by register, as "
-        "in NAME@arg1,arg2/x";
-  } else if (changed || !result_kept) {
-    signature.note =
-        "the compiler changed how it is called, so some of its values are left out: mark it "
-        "__attribute__((noipa)), or build without optimisation";
-  } else if (arguments.anything_left_out() || results.anything_left_out()) {
-    signature.note = "some of its values are of types that are not copied";
-  }
+  Signature signature;
+  signature.note = note_of(trust, arguments.anything_left_out() || results.anything_left_out());
   signature.arguments = arguments.release();
   signature.results = results.release();
   read_source(&function.die, &signature);
