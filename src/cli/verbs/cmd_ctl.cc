@@ -60,6 +60,46 @@ std::string sentence(const SwitchedPoints& counts, const std::string& pattern, b
   return text;
 }
 
+const std::vector<std::string>& ctl_commands() {
+  static const std::vector<std::string> all = {"on", "off", "snapshot", "stop"};
+  return all;
+}
+
+// PID, what to do, and with which points.
+Result<> take_words(const std::vector<std::string>& words, CtlOptions& options) {
+  if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
+  options.pid = whole_number<int>(words[0]).value_or(0);
+  if (options.pid <= 0)  // a negative number would mean a process group
+    return Error{fmt::format("'{}' is no process number", words[0])};
+  const std::string what = words.size() > 1 ? words[1] : std::string();
+  if (!what.empty() && std::find(ctl_commands().begin(), ctl_commands().end(), what) == ctl_commands().end())
+    return Error{there_is_no("command", what, ctl_commands())};
+  options.stop = what == "stop";
+  options.snapshot = what == "snapshot";
+  options.on = what == "on";
+  if (words.size() > 2) options.patterns.assign(words.begin() + 2, words.end());
+  const bool is_of_all = options.stop || options.snapshot;
+  if (is_of_all && !options.patterns.empty())
+    return Error{fmt::format("unexpected argument '{}': {} is of the whole recording", options.patterns[0], what)};
+  const bool is_switch_alone = !is_of_all && words.size() == 2;
+  if (!options.kinds.empty() && !is_switch_alone)
+    return Error{"-k is for on and off, and without a pattern: penna ctl PID off -k calls"};
+  if (!options.filters.empty() && (!is_switch_alone || !options.kinds.empty()))
+    return Error{"filters are for on and off, and without anything else: penna ctl PID on --where 'rows > 100'"};
+  if (!is_of_all && options.kinds.empty() && options.filters.empty() && options.patterns.empty())
+    return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
+  return ok();
+}
+
+Result<> check_patterns(const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    PENNA_TRY(check_pattern(pattern));
+    if (pattern.empty() || pattern.find_first_of(" \t\n") != std::string::npos)
+      return Error{fmt::format("'{}' is no pattern: write PROVIDER:NAME, where * stands for anything", pattern)};
+  }
+  return ok();
+}
+
 }  // namespace
 
 // Everything is checked before the recorder is asked: if one of several patterns is wrong, none is switched.
@@ -78,47 +118,21 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
       "penna ctl");
   parser.words("PID on|off|snapshot|stop [PATTERN...]", words,
                "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
-  const std::vector<std::string> ways = {"on", "off", "snapshot", "stop"};
   parser.texts("-k,--kinds", parsed.options.kinds, "KINDS", "for on and off: calls,alloc,locks or some of them",
                OptionParser::Split::kAtCommas);
   std::vector<std::string> conditions, functions, not_functions;
   parser.texts("--where", conditions, "CONDITION", "for on and off: only points whose arguments satisfy it");
   parser.texts("-F,--function", functions, "PATTERN", "for on and off: only calls of functions of this name");
   parser.texts("-N,--no-function", not_functions, "PATTERN", "for on and off: no calls of functions of this name");
-  parser.known(ways);
+  parser.known(ctl_commands());
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
-  parsed.options.pid = whole_number<int>(words[0]).value_or(0);
-  if (parsed.options.pid <= 0)  // a negative number would mean a process group
-    return Error{fmt::format("'{}' is no process number", words[0])};
-  const std::string what = words.size() > 1 ? words[1] : std::string();
-  if (!what.empty() && std::find(ways.begin(), ways.end(), what) == ways.end())
-    return Error{there_is_no("command", what, ways)};
-  parsed.options.stop = what == "stop";
-  parsed.options.snapshot = what == "snapshot";
-  const bool is_of_all = parsed.options.stop || parsed.options.snapshot;
-  if (is_of_all && words.size() > 2)
-    return Error{fmt::format("unexpected argument '{}': {} is of the whole recording", words[2], what)};
-  std::vector<std::string>& kinds = parsed.options.kinds;
-  if (!kinds.empty() && (is_of_all || words.size() != 2))
-    return Error{"-k is for on and off, and without a pattern: penna ctl PID off -k calls"};
-  if (!kinds.empty()) PENNA_TRY(classes_of(kinds));
-  std::vector<SetFilter>& filters = parsed.options.filters;
   for (const auto& [kind, texts] :
        {std::pair("where", &conditions), {"function", &functions}, {"no-function", &not_functions}})
-    for (const std::string& text : *texts) filters.push_back({kind, text});
-  if (!filters.empty() && (is_of_all || words.size() != 2 || !kinds.empty()))
-    return Error{"filters are for on and off, and without anything else: penna ctl PID on --where 'rows > 100'"};
-  if (!is_of_all && kinds.empty() && filters.empty() && words.size() < 3)
-    return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
-  parsed.options.on = what == "on";
-  parsed.options.patterns.assign(words.begin() + 2, words.end());
-  for (const std::string& pattern : parsed.options.patterns) {
-    PENNA_TRY(check_pattern(pattern));
-    if (pattern.empty() || pattern.find_first_of(" \t\n") != std::string::npos)
-      return Error{fmt::format("'{}' is no pattern: write PROVIDER:NAME, where * stands for anything", pattern)};
-  }
+    for (const std::string& text : *texts) parsed.options.filters.push_back({kind, text});
+  PENNA_TRY(take_words(words, parsed.options));
+  if (!parsed.options.kinds.empty()) PENNA_TRY(classes_of(parsed.options.kinds));
+  PENNA_TRY(check_patterns(parsed.options.patterns));
   return parsed;
 }
 

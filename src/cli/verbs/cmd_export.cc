@@ -309,6 +309,31 @@ Result<> take_words(const std::vector<std::string>& words, ExportOptions& option
   return ok();
 }
 
+// Options of one format are refused for the others rather than ignored.
+Result<> check_export_options(const ExportOptions& options) {
+  if (options.embed_source && find_format(options.format)->write != write_html)
+    return Error{"--embed-source is for the format html"};
+  if (!options.source_dirs.empty() && !options.embed_source) return Error{"--source-dir is for --embed-source"};
+  if (options.aggregate && !can_aggregate(*find_format(options.format))) {
+    return Error{find_format(options.format)->shape == kStacks
+                     ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
+                     : "--aggregate is for the formats speedscope and firefox"};
+  }
+  if (options.has_weight && !is_of_stacks(options))
+    return Error{
+        "--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope and firefox"};
+  if (options.folded.threads && options.format != "folded" && !options.aggregate)
+    return Error{"--threads is for the formats folded and, with --aggregate, speedscope and firefox"};
+  if (options.pid && !find_format(options.format)->of_one_process())
+    return Error{fmt::format("--pid is for {}", of_one_process())};
+  PENNA_TRY(check_threads(options.folded));
+  if (options.allocations.any() && (!is_of_stacks(options) || classes_of(options.folded.weight) != kAllocEvents))
+    return Error{
+        "--family, --size, --lifetime and --stack are for a --weight of allocations, as in 'penna export folded "
+        "--weight alloc-bytes'"};
+  return ok();
+}
+
 }  // namespace
 
 std::vector<std::string> export_formats() {
@@ -350,29 +375,9 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));
-  if (options.embed_source && find_format(options.format)->write != write_html)
-    return Error{"--embed-source is for the format html"};
-  if (!options.source_dirs.empty() && !options.embed_source) return Error{"--source-dir is for --embed-source"};
-  // Options of one format are refused for the others rather than ignored.
-  if (options.aggregate && !can_aggregate(*find_format(options.format))) {
-    return Error{find_format(options.format)->shape == kStacks
-                     ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
-                     : "--aggregate is for the formats speedscope and firefox"};
-  }
-  if (weight && !is_of_stacks(options))
-    return Error{
-        "--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope and firefox"};
-  if (options.folded.threads && options.format != "folded" && !options.aggregate)
-    return Error{"--threads is for the formats folded and, with --aggregate, speedscope and firefox"};
-  if (options.pid && !find_format(options.format)->of_one_process())
-    return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
-  PENNA_TRY(check_threads(options.folded));
-  if (options.allocations.any() && (!is_of_stacks(options) || classes_of(options.folded.weight) != kAllocEvents))
-    return Error{
-        "--family, --size, --lifetime and --stack are for a --weight of allocations, as in 'penna export folded "
-        "--weight alloc-bytes'"};
+  PENNA_TRY(check_export_options(options));
   return parsed;
 }
 

@@ -200,28 +200,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   return ok();
 }
 
-}  // namespace
-
-// Which options go with which table is defined in the table of reports (report_table.h), and checked at the end.
-Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
-  Parsed<ReportOptions> parsed;
-  ReportOptions& options = parsed.options;
-  std::vector<std::string> words;
-  OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
-  parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
-  parser.known(report_names());
-  add_input_options(parser, options.input);
-  add_stack_options(parser, options.input);
-  add_thread_options(parser, options.input.threads);
-  add_table_options(parser, options.table, true);
-  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
-  parser.choice("--by", options.by, kReportByWords,
-                "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
-                "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
-                "it was), kind (malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer "
-                "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
-                "(the function that held it, or woke), lock, thread, process");
-  add_alloc_filter_options(parser, options.allocations, true);
+void add_options_of_one_table(OptionParser& parser, ReportOptions& options) {
   parser.section("Of one table");
   parser.flag(
       "--net", options.net,
@@ -245,6 +224,9 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
       "chains: show the critical path of the slowest span with this name (with --thread, that of a thread): what "
       "it ran, and what the threads it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
+}
+
+void add_options_of_server(OptionParser& parser, ReportOptions& options) {
   parser.section("Of a server");
   parser.text(
       "--at", options.server.url, "URL",
@@ -253,6 +235,32 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "of that, only recordings with this label; -r is of days then: 2026-11-20..21; may be repeated",
                 parse_label);
   add_server_options(parser, options.server);
+}
+
+}  // namespace
+
+// Which options go with which table is defined in the table of reports (report_table.h), and checked at the end.
+Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
+  Parsed<ReportOptions> parsed;
+  ReportOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
+  parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
+  parser.known(report_names());
+  add_input_options(parser, options.input);
+  add_stack_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
+  add_table_options(parser, options.table, true);
+  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
+  parser.choice("--by", options.by, kReportByWords,
+                "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
+                "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
+                "it was), kind (malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer "
+                "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
+                "(the function that held it, or woke), lock, thread, process");
+  add_alloc_filter_options(parser, options.allocations, true);
+  add_options_of_one_table(parser, options);
+  add_options_of_server(parser, options);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));

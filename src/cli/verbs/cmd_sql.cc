@@ -152,6 +152,64 @@ int list_saved(const SqlOptions& options) {
   return finish_output(*file);
 }
 
+void add_query_options(OptionParser& parser, SqlOptions& options) {
+  parser.section("Query");
+  parser.text("-f,--file", options.file, "FILE", "the query is in FILE; - is standard input");
+  parser.text("--at", options.server.url, "URL",
+              "ask the tables of this ClickHouse server, which recordings were pushed to, in its own SQL");
+  parser.text("--save", options.save, "NAME",
+              "save the query, and do not run it: 'penna sql NAME [REC...]' does, and --at URL too; an earlier one of "
+              "that name is replaced");
+  parser.flag("--saved", options.show_saved, "list the saved queries, which are files in $XDG_CONFIG_HOME/penna/sql");
+  parser.flag("--install", options.install, "get DuckDB, by npm, into $XDG_DATA_HOME/penna, and end");
+}
+
+enum class OutputFormat { kTable, kCsv, kJson, kParquet };
+
+void add_output_options(OptionParser& parser, SqlOptions& options, OutputFormat& format) {
+  parser.section("Output");
+  parser.choice("--format", format,
+                {{"table", OutputFormat::kTable},
+                 {"csv", OutputFormat::kCsv},
+                 {"json", OutputFormat::kJson},
+                 {"parquet", OutputFormat::kParquet}},
+                "a table that fits the terminal, or rows for programs; parquet needs -o");
+  parser.shorthand("--json", format, OutputFormat::kJson, "the same as --format json");
+  parser.text("-o,--output", options.output, "FILE", "default standard output");
+  parser.number("-n,--top", options.table.top, "N", "rows of a table, 0 for all; default 25");
+  parser.flag("--wide", options.table.wide, "all columns and whole names; lines may wrap");
+  add_color_option(parser, options.table.color);
+  parser.flag("--no-pager", options.table.no_pager, "no $PAGER (default less -FRX) on a terminal");
+}
+
+// A word is a saved query, a recording or the query, in this order; a file of that name is no saved query.
+Result<> take_words(const std::vector<std::string>& words, SqlOptions& options) {
+  for (const std::string& word : words) {
+    const std::optional<std::string> saved = ::access(word.c_str(), F_OK) == 0 ? std::nullopt : saved_query(word);
+    if (!saved && is_recording(word)) {
+      options.recordings.push_back(word);
+    } else if (!options.query) {
+      options.query = saved.value_or(word);
+    } else {
+      return Error{fmt::format("there are two queries, '{}' and '{}': write one, with ; between its statements",
+                               *options.query, word)};
+    }
+  }
+  if (!options.input.recording.empty()) options.recordings.insert(options.recordings.begin(), options.input.recording);
+  return ok();
+}
+
+Result<> check_sql_options(const SqlOptions& options) {
+  if (options.query && !options.file.empty()) return Error{"there is a query and a --file: leave out one"};
+  if (options.parquet && (options.output.empty() || options.output == "-"))
+    return Error{"parquet is a file: name it, as in 'penna sql --format parquet -o calls.parquet ...'"};
+  if (!options.server.url.empty() && !options.recordings.empty())
+    return Error{fmt::format("{} is a recording, and --at asks a server: leave out one", options.recordings[0])};
+  if (!options.server.url.empty() && options.parquet)
+    return Error{"--at gives tables, CSV and JSON: choose one of them"};
+  return ok();
+}
+
 }  // namespace
 
 Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
@@ -167,52 +225,20 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
                "is read from standard input, at a terminal with history and completion");
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
-  parser.section("Query");
-  parser.text("-f,--file", options.file, "FILE", "the query is in FILE; - is standard input");
-  parser.text("--at", options.server.url, "URL",
-              "ask the tables of this ClickHouse server, which recordings were pushed to, in its own SQL");
-  parser.text("--save", options.save, "NAME",
-              "save the query, and do not run it: 'penna sql NAME [REC...]' does, and --at URL too; an earlier one of "
-              "that name is replaced");
-  parser.flag("--saved", options.show_saved, "list the saved queries, which are files in $XDG_CONFIG_HOME/penna/sql");
-  parser.flag("--install", options.install, "get DuckDB, by npm, into $XDG_DATA_HOME/penna, and end");
-  parser.section("Output");
-  enum class Way { kTable, kCsv, kJson, kParquet } way = Way::kTable;
-  parser.choice("--format", way,
-                {{"table", Way::kTable}, {"csv", Way::kCsv}, {"json", Way::kJson}, {"parquet", Way::kParquet}},
-                "a table that fits the terminal, or rows for programs; parquet needs -o");
-  parser.shorthand("--json", way, Way::kJson, "the same as --format json");
-  parser.text("-o,--output", options.output, "FILE", "default standard output");
-  parser.number("-n,--top", options.table.top, "N", "rows of a table, 0 for all; default 25");
-  parser.flag("--wide", options.table.wide, "all columns and whole names; lines may wrap");
-  add_color_option(parser, options.table.color);
-  parser.flag("--no-pager", options.table.no_pager, "no $PAGER (default less -FRX) on a terminal");
+  add_query_options(parser, options);
+  OutputFormat format = OutputFormat::kTable;
+  add_output_options(parser, options, format);
   add_server_options(parser, options.server);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(check_server_options(options.server));
-  options.table.format = way == Way::kCsv ? Format::kCsv : way == Way::kJson ? Format::kJson : Format::kTable;
-  options.parquet = way == Way::kParquet;
-  for (const std::string& word : words) {
-    const std::optional<std::string> saved = ::access(word.c_str(), F_OK) == 0 ? std::nullopt : saved_query(word);
-    if (!saved && is_recording(word)) {
-      options.recordings.push_back(word);
-    } else if (!options.query) {
-      options.query = saved.value_or(word);
-    } else {
-      return Error{fmt::format("there are two queries, '{}' and '{}': write one, with ; between its statements",
-                               *options.query, word)};
-    }
-  }
-  if (!options.input.recording.empty()) options.recordings.insert(options.recordings.begin(), options.input.recording);
+  options.table.format = format == OutputFormat::kCsv    ? Format::kCsv
+                         : format == OutputFormat::kJson ? Format::kJson
+                                                         : Format::kTable;
+  options.parquet = format == OutputFormat::kParquet;
+  PENNA_TRY(take_words(words, options));
   if (!options.save.empty()) PENNA_TRY(check_save(options));
-  if (options.query && !options.file.empty()) return Error{"there is a query and a --file: leave out one"};
-  if (options.parquet && (options.output.empty() || options.output == "-"))
-    return Error{"parquet is a file: name it, as in 'penna sql --format parquet -o calls.parquet ...'"};
-  if (!options.server.url.empty() && !options.recordings.empty())
-    return Error{fmt::format("{} is a recording, and --at asks a server: leave out one", options.recordings[0])};
-  if (!options.server.url.empty() && options.parquet)
-    return Error{"--at gives tables, CSV and JSON: choose one of them"};
+  PENNA_TRY(check_sql_options(options));
   return parsed;
 }
 
