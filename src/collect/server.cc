@@ -368,6 +368,24 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
     send_with_descriptors(peer.socket, "", 1, {memory.get()});
 }
 
+// Read now: /proc has the names only as long as the process lives and does not exec.
+Process Server::describe(const Peer& peer, const penna_hello& hello, const penna_channel& geometry) {
+  Process process;
+  process.number = next_number_++;
+  process.pid = peer.pid;
+  process.parent_pid = hello.parent;
+  process.after_exec = hello.after_exec != 0;
+  process.executable = executable_of(peer.pid);
+  process.command = command_of(peer.pid);
+  process.start_ticks = geometry.time_begin;
+  if (!process.after_exec) {
+    process.forked_by = geometry.forked_by;
+    process.fork_ticks = geometry.fork_ticks;
+    if (process.fork_ticks == 0) process.fork_ticks = process.start_ticks;  // unknown: some time before its start
+  }
+  return process;
+}
+
 void Server::admit(Peer peer, const penna_hello& hello, Fd memory) {
   if (leaves_others_ && !met_.empty() && met_.count(peer.pid) + invited_.count(peer.pid) == 0) {
     left_others_.insert(peer.pid);
@@ -398,20 +416,7 @@ void Server::admit(Peer peer, const penna_hello& hello, Fd memory) {
   }
   if (!met_.empty()) doorbell_.met();  // we started the first one ourselves
   met_.insert(peer.pid);
-  Process process;
-  process.number = next_number_++;
-  process.pid = peer.pid;
-  process.parent_pid = hello.parent;
-  process.after_exec = hello.after_exec != 0;
-  // Read now: /proc has it only as long as the process lives and does not exec.
-  process.executable = executable_of(peer.pid);
-  process.command = command_of(peer.pid);
-  process.start_ticks = channel->geometry().time_begin;
-  if (!process.after_exec) {
-    process.forked_by = channel->geometry().forked_by;
-    process.fork_ticks = channel->geometry().fork_ticks;
-    if (process.fork_ticks == 0) process.fork_ticks = process.start_ticks;  // unknown: some time before its start
-  }
+  const Process process = describe(peer, hello, channel->geometry());
   collector_.add(process, std::move(*channel));
 
   Living living;

@@ -111,6 +111,7 @@ class Server {
   void left_unanswered(uint32_t pid);
   bool send_config(const Fd& socket) const;
   void hear(int fd);
+  Process describe(const Peer& peer, const penna_hello& hello, const penna_channel& geometry);
   void admit(Peer peer, const penna_hello& hello, Fd memory);
   void answer(const Peer& peer, const Fd& questions) const;
   void watch_process(uint32_t pid, Living living);

@@ -143,40 +143,58 @@ void fill(Code* code, size_t at, int64_t distance) {
   std::memcpy(&(*code)[at], &low, sizeof low);
 }
 
+// First moves below the red zone, before anything is stored; by lea, because flags are not saved yet.
+void save_registers(Code* code, int32_t frame) {
+  add_to_rsp(code, -frame);
+  store_word(code, kRax, kRsp, kSavedRax);
+  store_word(code, kR10, kRsp, kSavedR10);
+  store_word(code, kR11, kRsp, kSavedR11);
+  code->bytes({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
+  store_word(code, kRax, kRsp, kSavedFlags);
+}
+
+// In reverse. seto left 0 or 1 in al: adding 0x7f overflows only for 1. sahf comes after it, because the addition sets
+// the other flags.
+void restore_registers(Code* code, int32_t frame) {
+  load_word(code, kRax, kRsp, kSavedFlags);
+  code->bytes({0x04, 0x7f, 0x9e});  // add $0x7f, %al: sets the overflow flag as it was; sahf
+  load_word(code, kR11, kRsp, kSavedR11);
+  load_word(code, kR10, kRsp, kSavedR10);
+  load_word(code, kRax, kRsp, kSavedRax);
+  add_to_rsp(code, frame);
+}
+
+// Stores the words of all arguments from `to` at `base` on; a text's length follows its address.
+void store_arguments(Code* code, const PlannedProbe& probe, int32_t frame, uint8_t base, int32_t to) {
+  for (const ProbeArgument& argument : probe.arguments) {
+    load_argument(code, argument.operand, frame);
+    store_word(code, kRax, base, to);
+    to += 8;
+    if (!argument.is_text) continue;
+    if (argument.length) {
+      load_argument(code, unsigned_of(*argument.length), frame);
+    } else {
+      code->bytes({0x48, 0xb8});  // mov imm64, %rax
+      code->long_word(kTextLimit);
+    }
+    store_word(code, kRax, base, to);
+    to += 8;
+  }
+}
+
 // From saving the registers to restoring them. `at`: the code's address; `state` and `entry`: what it is to record, and
 // where it enters the recorder: a place to jump to, or with strings a pointer to one.
+//
+// Two shapes. Without strings the recorder returns the record's address, and the arguments are stored right into it.
+// With strings it must copy them itself, so it gets all values as an array on the stack. In both, it is entered as from
+// a point, by a jump with the return address in r11 (penna_point_entries in penna/point_abi.h).
 std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodePtr state, CodePtr entry) {
-  // Two shapes. Without strings the recorder returns the record's address, and the arguments are stored right into it.
-  // With strings it must copy them itself, so it gets all values as an array on the stack. In both, it is entered as
-  // from a point, by a jump with the return address in r11 (penna_point_entries in penna/point_abi.h).
   const bool text = has_text(probe);
   const int32_t frame = frame_of(probe);
   Code code;
-  // First moves below the red zone, before anything is stored; by lea, because flags are not saved yet.
-  add_to_rsp(&code, -frame);
-  store_word(&code, kRax, kRsp, kSavedRax);
-  store_word(&code, kR10, kRsp, kSavedR10);
-  store_word(&code, kR11, kRsp, kSavedR11);
-  code.bytes({0x9f, 0x0f, 0x90, 0xc0});  // lahf; seto %al
-  store_word(&code, kRax, kRsp, kSavedFlags);
-  const auto load_all = [&](uint8_t base, int32_t to) {
-    for (const ProbeArgument& argument : probe.arguments) {
-      load_argument(&code, argument.operand, frame);
-      store_word(&code, kRax, base, to);
-      to += 8;
-      if (!argument.is_text) continue;
-      if (argument.length) {
-        load_argument(&code, unsigned_of(*argument.length), frame);
-      } else {
-        code.bytes({0x48, 0xb8});  // mov imm64, %rax
-        code.long_word(kTextLimit);
-      }
-      store_word(&code, kRax, base, to);
-      to += 8;
-    }
-  };
+  save_registers(&code, frame);
   if (text) {
-    load_all(kRsp, kValues);
+    store_arguments(&code, probe, frame, kRsp, kValues);
     code.memory({0x8d}, true, kR10, kRsp, kValues);  // lea
   }
   const size_t state_at = load_address(&code, kRax), back_at = load_address(&code, kR11);
@@ -186,26 +204,22 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodeP
     code.bytes({0xe9});
   code.word(0);
   const size_t entry_at = code.size() - 4;
+  const auto distance_from = [at](size_t field, CodePtr to) {
+    return static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(field + 4), to));
+  };
   fill(&code, back_at, static_cast<int64_t>(code.size() - (back_at + 4)));
-  fill(&code, state_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(state_at + 4), state)));
-  fill(&code, entry_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(entry_at + 4), entry)));
+  fill(&code, state_at, distance_from(state_at, state));
+  fill(&code, entry_at, distance_from(entry_at, entry));
   if (!text) {
     // r10 is 0 where there was no room for a record: counted by the recorder.
     code.bytes({0x4d, 0x85, 0xd2, 0x0f, 0x84});  // test %r10, %r10; jz past the arguments
     code.word(0);
     const size_t skip_at = code.size() - 4;
-    load_all(kR10, kArgumentsInRecord);
+    store_arguments(&code, probe, frame, kR10, kArgumentsInRecord);
     code.bytes({0x41, 0xc6, 0x02, PENNA_POINT_COMMIT});  // movb, a release on x86
     fill(&code, skip_at, static_cast<int64_t>(code.size() - (skip_at + 4)));
   }
-  // Restores everything in reverse. seto left 0 or 1 in al: adding 0x7f overflows only for 1. sahf comes after it,
-  // because the addition sets the other flags.
-  load_word(&code, kRax, kRsp, kSavedFlags);
-  code.bytes({0x04, 0x7f, 0x9e});  // add $0x7f, %al: sets the overflow flag as it was; sahf
-  load_word(&code, kR11, kRsp, kSavedR11);
-  load_word(&code, kR10, kRsp, kSavedR10);
-  load_word(&code, kRax, kRsp, kSavedRax);
-  add_to_rsp(&code, frame);
+  restore_registers(&code, frame);
   return code.all();
 }
 
