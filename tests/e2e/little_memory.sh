@@ -31,7 +31,7 @@ for kilobytes in 100000 500000 2000000; do
 done
 
 # Penna itself says so in a sentence.
-penna record -q -f -k alloc -o grab.penna -- ./grab 64 >/dev/null
+penna record -q -f -k alloc -o grab.penna -- bash -c 'ulimit -v 4000000; exec ./grab 64' >/dev/null
 for kilobytes in 60000 80000 100000 200000; do
   for what in 'export html -o page.html' 'export heaptrack -o grab.heaptrack' 'view --no-open'; do
     # shellcheck disable=SC2086
