@@ -115,19 +115,16 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
 }
 
 void Collector::add(Process process, ChannelMap channel) {
-  News news{};
-  news.kind = News::kAdd;
   auto sink = std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr, budget_);
   sink->set_time_shift(time_shift_);
-  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process),
+  auto drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process),
                                               std::move(sink), budget_);
-  news.process = std::move(process);
   channels_.fetch_add(1, std::memory_order_relaxed);
   {
     std::lock_guard hold(mutex_);
-    held_.insert(news.drain->file());
+    held_.insert(drain->file());
   }
-  post(std::move(news));
+  post(Added{std::move(process), std::move(drain)});
 }
 
 bool Collector::holds(const ChannelMap& channel) {
@@ -136,31 +133,13 @@ bool Collector::holds(const ChannelMap& channel) {
 }
 
 void Collector::end(uint32_t number, EndKind how, int code, uint64_t processor_ns, uint64_t ticks) {
-  News news{};
-  news.kind = News::kEnd;
-  news.number = number;
-  news.how = how;
-  news.code = code;
-  news.ticks = ticks;
-  news.processor_ns = processor_ns;
-  post(std::move(news));
+  post(Ended{number, how, code, processor_ns, ticks});
 }
 
-void Collector::left_unanswered(uint32_t pid, bool is_recorded) {
-  News news{};
-  news.kind = News::kLeft;
-  news.number = pid;
-  news.refused = !is_recorded;
-  post(std::move(news));
-}
+void Collector::left_unanswered(uint32_t pid, bool is_recorded) { post(LeftUnanswered{pid, is_recorded}); }
 
 void Collector::note(std::string sentence, bool refused, uint32_t missed) {
-  News news{};
-  news.kind = News::kNote;
-  news.sentence = std::move(sentence);
-  news.refused = refused;
-  news.missed = missed;
-  post(std::move(news));
+  post(Note{std::move(sentence), refused, missed});
 }
 
 void Collector::switch_kinds(uint32_t classes, bool on) {
@@ -168,19 +147,12 @@ void Collector::switch_kinds(uint32_t classes, bool on) {
     kinds_off_.fetch_and(~classes, std::memory_order_relaxed);
   else
     kinds_off_.fetch_or(classes, std::memory_order_relaxed);
-  News news{};
-  news.kind = News::kSwitch;
-  news.missed = classes;
-  news.on = on;
-  post(std::move(news));
+  post(KindSwitch{classes, on});
   (void)wait_for_switch();
 }
 
 std::optional<size_t> Collector::change_filters(FilterChange change) {
-  News news{};
-  news.kind = News::kFilter;
-  news.change = std::move(change);
-  post(std::move(news));
+  post(std::move(change));
   if (!wait_for_switch()) return std::nullopt;
   std::lock_guard hold(mutex_);
   return sites_counted_;
@@ -197,24 +169,24 @@ double Collector::seconds_at(const ClockTriplet& now) const {
 }
 
 // No chunk that was drained so far has a later event, so the same time holds for all processes.
-void Collector::apply_switch(uint32_t classes, bool on) {
+void Collector::apply(const KindSwitch& news) {
   const ClockTriplet now = read_clocks();
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    if ((classes >> i & 1) == 0 || !switches_->add(i, on, now.ticks)) continue;
-    add_note(fmt::format("{} were switched {} after {:.3f} s{}", kClassNouns[i].many, on ? "on again" : "off",
-                         seconds_at(now), on ? "" : ": what began from then on is not recorded"),
-             on ? 0 : 1u << i);
+    if ((news.classes >> i & 1) == 0 || !switches_->add(i, news.on, now.ticks)) continue;
+    add_note(fmt::format("{} were switched {} after {:.3f} s{}", kClassNouns[i].many, news.on ? "on again" : "off",
+                         seconds_at(now), news.on ? "" : ": what began from then on is not recorded"),
+             news.on ? 0 : 1u << i);
   }
   filter_from_now();
 }
 
-void Collector::apply_filters(FilterChange change) {
+void Collector::apply(FilterChange news) {
   const ClockTriplet now = read_clocks();
-  add_note(fmt::format("{} after {:.3f} s{}", change.what, seconds_at(now), change.effect), change.missed);
+  add_note(fmt::format("{} after {:.3f} s{}", news.what, seconds_at(now), news.effect), news.missed);
   size_t count = 0;
-  if (change.counted != nullptr)
-    for (const auto& drain : drains_) count += drain->sites_with(*change.counted);
-  changes_->add(now.ticks, std::move(change.conditions), std::move(change.functions));
+  if (news.counted != nullptr)
+    for (const auto& drain : drains_) count += drain->sites_with(*news.counted);
+  changes_->add(now.ticks, std::move(news.conditions), std::move(news.functions));
   {
     const std::lock_guard hold(mutex_);
     sites_counted_ = count;
@@ -258,8 +230,8 @@ void Collector::run() {
     finish_if_full();
     if (!worked) doorbell_.wait(bell, observer_ != nullptr ? look_ms() : until_open_chunks_ms());
   }
-  for (size_t i = 0; i < drains_.size(); ++i)
-    end_process(i, EndKind::kStopped, 0, end_ticks(), false, processor_ns(drains_[i]->pid()));
+  for (const auto& drain : drains_)
+    end_process(*drain, {drain->number(), EndKind::kStopped, 0, processor_ns(drain->pid()), end_ticks()}, false);
   // They have handed over everything that was open. What their processes write from now on is not part of the
   // recording.
   drains_.clear();
@@ -345,52 +317,47 @@ bool Collector::take_news() {
   // Processes go on meanwhile, and might fill chunks as fast as they are drained.
   for (auto& drain : drains_) drain->stop_at(end_ticks());
   drained_.clear();
-  for (News& one : news) apply(one);
+  for (News& one : news) std::visit([&](auto& said) { apply(std::move(said)); }, one);
   return stop_ticks_ != UINT64_MAX;
 }
 
-void Collector::apply(News& news) {
-  switch (news.kind) {
-    case News::kAdd: {
-      ++totals_.processes;
-      if (leaves_others_) pids_.insert(news.process.pid);
-      (void)writer_.write_process(news.process);
-      const bool needs_parent = observer_ != nullptr || news.drain->filter() != nullptr;
-      ProcessDrain* const parent = needs_parent && news.process.forked_by != 0 ? drained_parent(news.process) : nullptr;
-      if (observer_ != nullptr) begin_for_observer(news.process, parent);
-      news.drain->set_observer(observer_);
-      news.drain->set_flight_recorder(flight_.get());
-      news.drain->set_started_programs(&programs_);
-      news.drain->set_patience(&patience_);
-      news.drain->look_at_threads();
-      if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
-      inherit(news.process, *news.drain, parent);
-      news.drain->stop_at(end_ticks());
-      if (switches_->any() || changes_->any()) news.drain->set_switches(switches_, changes_);
-      drains_.push_back(std::move(news.drain));
-      break;
-    }
-    case News::kEnd:
-      for (size_t i = 0; i < drains_.size(); ++i) {
-        if (drains_[i]->number() != news.number) continue;
-        end_process(i, news.how, news.code, news.ticks, true, news.processor_ns);
-        {
-          std::lock_guard hold(mutex_);
-          held_.erase(drains_[i]->file());
-        }
-        drains_.erase(drains_.begin() + static_cast<ptrdiff_t>(i));
-        channels_.fetch_sub(1, std::memory_order_relaxed);
-        break;
-      }
-      break;
-    case News::kLeft: programs_.left_unanswered(news.number, !news.refused); break;
-    case News::kNote:
-      health_.refused_channels += news.refused ? 1 : 0;
-      add_note(std::move(news.sentence), news.missed);
-      break;
-    case News::kSwitch: apply_switch(news.missed, news.on); break;
-    case News::kFilter: apply_filters(std::move(news.change)); break;
+void Collector::apply(Added news) {
+  ++totals_.processes;
+  const Process& process = news.process;
+  ProcessDrain& drain = *news.drain;
+  if (leaves_others_) pids_.insert(process.pid);
+  (void)writer_.write_process(process);
+  const bool needs_parent = observer_ != nullptr || drain.filter() != nullptr;
+  ProcessDrain* const parent = needs_parent && process.forked_by != 0 ? drained_parent(process) : nullptr;
+  if (observer_ != nullptr) begin_for_observer(process, parent);
+  drain.set_observer(observer_);
+  drain.set_flight_recorder(flight_.get());
+  drain.set_started_programs(&programs_);
+  drain.set_patience(&patience_);
+  drain.look_at_threads();
+  if (process.after_exec) programs_.met(process.pid, process.start_ticks);
+  inherit(process, drain, parent);
+  drain.stop_at(end_ticks());
+  if (switches_->any() || changes_->any()) drain.set_switches(switches_, changes_);
+  drains_.push_back(std::move(news.drain));
+}
+
+void Collector::apply(const Ended& news) {
+  const auto ended =
+      std::find_if(drains_.begin(), drains_.end(), [&](const auto& one) { return one->number() == news.number; });
+  if (ended == drains_.end()) return;
+  end_process(**ended, news, true);
+  {
+    std::lock_guard hold(mutex_);
+    held_.erase((*ended)->file());
   }
+  drains_.erase(ended);
+  channels_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Collector::apply(Note news) {
+  health_.refused_channels += news.refused ? 1 : 0;
+  add_note(std::move(news.sentence), news.missed);
 }
 
 // The thread that forked handed over its chunk before the fork; it may still be in the ring and is taken. Once for all
@@ -433,15 +400,14 @@ bool Collector::drain_all() {
   return taken != 0;
 }
 
-void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns) {
-  ProcessDrain& drain = *drains_[index];
+void Collector::end_process(ProcessDrain& drain, const Ended& end, bool gone) {
   const ClockTriplet now = read_clocks();
   if (hook_costs_.call_ns == 0 && drain.calls_at_once()) hook_costs_.call_ns = measure_call_hook_ns();
   drain.set_clock(static_cast<double>(now.monotonic_ns - began_.monotonic_ns) /
                       static_cast<double>(std::max<uint64_t>(now.ticks - began_.ticks, 1)),
                   hook_costs_);
-  drain.report_cpu_ns(processor_ns);
-  drain.finish(writer_, gone, how, code, ticks);
+  drain.report_cpu_ns(end.processor_ns);
+  drain.finish(writer_, gone, end.how, end.code, end.ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
   for (int i = 0; i < PENNA_LOSS_COUNT; ++i) totals_.lost_for[i] = add_counts(totals_.lost_for[i], drain.lost_for()[i]);
   if (drain.number() == 0) {

@@ -20,6 +20,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "base/fd.h"
@@ -145,35 +146,50 @@ class Collector {
 
  private:
   static constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
-  struct News {
-    enum Kind { kAdd, kEnd, kLeft, kNote, kSwitch, kFilter } kind;
+  // What other threads say to the collector's.
+  struct Added {
     Process process;
     std::unique_ptr<ProcessDrain> drain;
-    uint32_t number = 0;
-    EndKind how = EndKind::kUnknown;
-    int code = 0;
-    std::string sentence;
-    bool refused = false, on = false;
-    uint32_t missed = 0;
-    uint64_t ticks = 0, processor_ns = 0;
-    FilterChange change;
   };
+  struct Ended {
+    uint32_t number;
+    EndKind how;
+    int code;
+    uint64_t processor_ns, ticks;
+  };
+  struct LeftUnanswered {
+    uint32_t pid;
+    bool is_recorded;
+  };
+  struct Note {
+    std::string sentence;
+    bool refused;
+    uint32_t missed;
+  };
+  struct KindSwitch {
+    uint32_t classes;
+    bool on;
+  };
+  using News = std::variant<Added, Ended, LeftUnanswered, Note, KindSwitch, FilterChange>;
 
   std::unique_ptr<ChunkFilter> make_filter(const Process& process);
   void post(News news);
   void run();
   bool take_news();
-  void apply(News& news);
+  void apply(Added news);
+  void apply(const Ended& news);
+  void apply(const LeftUnanswered& news) { programs_.left_unanswered(news.pid, news.is_recorded); }
+  void apply(Note news);
+  void apply(const KindSwitch& news);
+  void apply(FilterChange news);
   bool drain_all();
   ProcessDrain* drained_parent(const Process& child);
   void begin_for_observer(const Process& process, ProcessDrain* parent);
   void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
-  void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
+  void end_process(ProcessDrain& drain, const Ended& end, bool gone);
   void add_note(std::string sentence, uint32_t missed);
   bool wait_for_switch();
   double seconds_at(const ClockTriplet& now) const;  // since the start, for notes
-  void apply_switch(uint32_t classes, bool on);
-  void apply_filters(FilterChange change);
   void filter_from_now();
   void note_unrecorded();
   void note_limits();
