@@ -107,7 +107,7 @@ test('rows are filtered, unfolded and copied', async () => {
   const page = await shared.open('#tab=waits');
   await page.getByPlaceholder('any text').fill('60.0 ms');
   assert.equal(await page.locator('tbody tr').count(), 1);
-  assert.match(await page.locator('.caption').innerText(), /1 rows\s+49 hidden by the filter/);
+  assert.match(await page.locator('.caption').innerText(), /1 row\s+49 hidden by the filter/);
   await page.getByRole('button', { name: 'details' }).press('Enter');
   assert.match(await page.locator('.details-row').innerText(), /ledger::append\(Entry\) \(ledger\.c:7\)[\s\S]*held by[\s\S]*audit/);
   await page.getByRole('button', { name: 'copy CSV' }).click();

@@ -43,7 +43,7 @@ function Header() {
       <strong>penna</strong>
       {summary && (
         <span class="what" title={`${summary.recording}: ${summary.command.join(' ')}`}>
-          {summary.recording.replace(/^.*\//s, '')} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
+          {summary.recording.replace(/^.*\//s, '')} · {durationText(summary.duration_ns)} · {countText(summary.threads, 'thread')} · {countText(events, 'event')} ·{' '}
           {summary.compared_with !== undefined && `compared with ${summary.compared_with.replace(/^.*\//s, '')} · `}
           <span class={summary.lost > 0 ? 'bad' : ''}>{countText(summary.lost)} lost</span>
         </span>

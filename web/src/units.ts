@@ -45,9 +45,10 @@ export function percentText(percent: number): string {
   return `${percent.toFixed(percent < 1 ? 2 : 1)} %`;
 }
 
-export function countText(count: number): string {
+// With a noun, in the singular: "1 row", "1,200 rows".
+export function countText(count: number, noun?: string): string {
   const digits = String(Math.abs(Math.round(count)));
-  return sign(count) + digits.replace(/\B(?=(\d{3})+$)/g, ',');
+  return sign(count) + digits.replace(/\B(?=(\d{3})+$)/g, ',') + (noun ? ` ${noun}${count === 1 ? '' : 's'}` : '');
 }
 
 function percentChangeText(percent: number): string {

@@ -69,7 +69,8 @@ test('units are those of the report', () => {
   assert.deepEqual([250e9, 99_960e9, -1500].map(durationText), ['4 min 10 s', '27 h 46 min', '-1.50 µs']);
   assert.deepEqual([512, 1_200_000, 999_950, 99_950].map(bytesText), ['512 B', '1.20 MB', '1.00 MB', '100 kB']);
   assert.deepEqual([12.34, 0.04, 0.001, 0, NaN].map(percentText), ['12.3 %', '0.04 %', '< 0.01 %', '0 %', '0 %']);
-  assert.deepEqual([12345, 999, -1234567].map(countText), ['12,345', '999', '-1,234,567']);
+  assert.deepEqual([12345, 999, -1234567].map((count) => countText(count)), ['12,345', '999', '-1,234,567']);
+  assert.deepEqual([0, 1, 1200].map((count) => countText(count, 'row')), ['0 rows', '1 row', '1,200 rows']);
   assert.equal(cellText(255, 'address'), '0xff');
   assert.equal(cellText(3400, 'change'), '+3.40 µs');
   assert.equal(cellText(null, 'bytes'), '-');

@@ -13,7 +13,7 @@ export function OrderGraph({ table }: { table: Table }) {
   const { locks, orders, leftOut } = orderGraph(table);
   if (orders.length === 0) return null;
   const places = placesOf(locks.length, WIDTH, HEIGHT);
-  const words = orders.map(({ from, to, count }) => `${lockText(locks[from]!)} before ${lockText(locks[to]!)} ${countText(count)} times`).join('; ');
+  const words = orders.map(({ from, to, count }) => `${lockText(locks[from]!)} before ${lockText(locks[to]!)} ${countText(count, 'time')}`).join('; ');
   return (
     <figure class="orders">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Contradicting orders: ${words}`}>

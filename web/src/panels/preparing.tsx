@@ -11,7 +11,7 @@ export function Preparing() {
   const share = making.of > 0 ? Math.floor((100 * making.events) / making.of) : 0;
   return (
     <p class="hint preparing" role="status">
-      Making the timeline's index: {share} % of {countText(making.of)} events. It is made once.
+      Making the timeline's index: {share} % of {countText(making.of, 'event')}. It is made once.
     </p>
   );
 }

@@ -84,7 +84,7 @@ function Health({ of: { health, lost } }: { of: Summary }) {
   return (
     <section>
       <h2>{isThere('health') ? <button class="link" onClick={() => open({ tab: 'health' })}>Health</button> : 'Health'}</h2>
-      {lost > 0 && <p class="bad">{countText(lost)} events were lost: all numbers are less than the truth.</p>}
+      {lost > 0 && <p class="bad">{countText(lost, 'event')} lost: all numbers are less than the truth.</p>}
       {health.warnings.map((warning) => <p key={warning} class="bad">{warning}</p>)}
       {lost === 0 && health.warnings.length === 0 && <p>Nothing was lost.</p>}
       {counted.length > 0 && (
@@ -116,7 +116,7 @@ export function SummaryView() {
       <Curves />
       <p class="command"><span class="hint">Command</span> <code>{summary.command.join(' ') || '?'}</code>
         <span class="hint"> process</span> {summary.pid}</p>
-      {summary.pending ? <p class="hint">What stands out, and what is wrong, is told when all events have been read.</p> : <Health of={summary} />}
+      {summary.pending ? <p class="hint">What stands out, and what is wrong, is shown once all events have been read.</p> : <Health of={summary} />}
       {packed && packed.note !== '' && <section><h2>What this file lacks</h2><p class="note">{packed.note}</p></section>}
       {summary.missing.length > 0 && (
         <section>

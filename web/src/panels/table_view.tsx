@@ -144,7 +144,7 @@ export function OneTable({ table, filter, go, more, most = MOST_ROWS }: { table:
     <section class="table" aria-label={table.title || table.key}>
       <div class="caption">
         {table.title && <h2>{table.title}</h2>}
-        <span class="hint">{countText(rows.length)} rows</span>
+        <span class="hint">{countText(rows.length, 'row')}</span>
         {unfound > 0 && <span class="hint">{countText(unfound)} hidden by the filter</span>}
         <span class="space" />
         <Copies table={table} rows={rows} />
@@ -186,7 +186,7 @@ export function TableView({ name }: { name: TableName }) {
     <div class={`report${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       <WholeRun />
       <label class="filter">Rows with <input type="search" value={filter} onInput={typed} placeholder="any text" /></label>
-      {store.state.top !== DEFAULT_TOP && !store.server.packed && <span class="hint"> at most {countText(store.state.top)} rows</span>}
+      {store.state.top !== DEFAULT_TOP && !store.server.packed && <span class="hint"> at most {countText(store.state.top, 'row')}</span>}
       {report.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
       {report.head.map((line) => <p key={line}>{line}</p>)}
       {name.key === 'order' && report.tables.map((table) => <OrderGraph key={table.key} table={table} />)}

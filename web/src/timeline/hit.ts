@@ -107,7 +107,7 @@ function pointShown(store: Store, track: Track, thread: number, at: number): Sho
 function densityShown(store: Store, track: Track, thread: number, at: number): Shown {
   const { d_depth, d_time, d_count, d_name, d_px } = track.density, pixel = track.densityPixel;
   return {
-    title: `${countText(d_count[at]!)} short calls, most of the time ${store.server.name(d_name[at]!)}`,
+    title: `${countText(d_count[at]!, 'short call')}, most of the time ${store.server.name(d_name[at]!)}`,
     lines: [
       ['thread', store.threadName(thread)], ['time', `${durationText(d_time[at]!)}, ${percentText((100 * d_time[at]!) / pixel)} of ${durationText(pixel)}`],
       ['depth', String(d_depth[at]!)], ['start', instantText(track.densityFrom + d_px[at]! * pixel, 1)],

@@ -43,7 +43,7 @@ function ThreadLabel({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
         onPointerEnter={() => store.show({ hovered: threadShown(thread) })}
         aria-pressed={isSelected}
         onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey ? store.toggleThread(thread.id) : store.addCrumb({ kind: 'thread', ids: [thread.id] }))}>{thread.name || thread.tid}</button>
-      {leftOut > 0 && <span class="bad left-out" title="there was no room for them in the server's memory">{countText(leftOut)} calls left out</span>}
+      {leftOut > 0 && <span class="bad left-out" title="there was no room for them in the server's memory">{countText(leftOut, 'call')} left out</span>}
       <ThreadButtons timeline={timeline} lane={lane} />
     </div>
   );
