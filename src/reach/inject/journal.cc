@@ -165,11 +165,11 @@ struct Journal::Changes {
     if (!is_there(memory, one)) return true;
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return true;
-    uint64_t now = 0;
+    uint8_t now[sizeof one.before];
     // Before the write: if we die in between, the journal already says what to restore.
-    if (holds == Holds::kOther && memory.read(one.address, &now, sizeof now))
-      memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
-    return memory.write(one.address, one.after, one.bytes) || !memory.read(one.address, &now, one.bytes);
+    if (holds == Holds::kOther && memory.read(one.address, now, one.bytes))
+      memory.write(one.entry + offsetof(penna_change, before), now, one.bytes);
+    return memory.write(one.address, one.after, one.bytes) || !memory.read(one.address, now, one.bytes);
   }
 
   // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if all are

@@ -194,6 +194,19 @@ TEST_F(JournalTest, WritesAllOrNothing) {
   EXPECT_EQ(kAfter, shared_->first);
 }
 
+// A place of code may be longer than a word.
+TEST_F(JournalTest, LooksAtAllOfAPlaceThatItMayNotWrite) {
+  penna_change& one = shared_->changes[0] = change_of(*unwritable_);
+  one.kind = PENNA_CHANGED_CODE;
+  one.bytes = sizeof one.before;
+  std::memset(one.after, 0xcc, sizeof one.after);
+  shared_->head.changes = 1;
+  const auto written = journal().write_all([] { return std::string(); });
+  ASSERT_FALSE(written);
+  EXPECT_NE(std::string::npos, written.error().text.find("refuses to write")) << written.error().text;
+  EXPECT_EQ(kBefore, unwritable());
+}
+
 // It stays for a thread that is always inside, and the code does not change under it.
 TEST_F(JournalTest, WaitsForAThreadInsideTheUnwinder) {
   penna_change& one = shared_->changes[0] = {};
