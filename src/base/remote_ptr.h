@@ -3,10 +3,14 @@
 //
 // Why a type: as a number or a local pointer it would be passed, added and read like a local address, and the compiler
 // would accept it.
-// Invariant: cannot be dereferenced here; conversion from and to a number is explicit.
+// Differences, such as a module's bias, stay numbers.
+// Invariant: cannot be dereferenced here; conversion from and to a number is explicit. It is as large as a pointer, so
+// that structs of the target may have it as a member.
 #pragma once
 
+#include <bit>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -35,6 +39,8 @@ class RemotePtr {
     return RemotePtr(p.number_ + static_cast<uint64_t>(by) * sizeof(T));
   }
   friend constexpr RemotePtr operator-(RemotePtr p, int64_t by) { return p + -by; }
+  // To a multiple of `bytes`, a power of two.
+  friend constexpr RemotePtr aligned_down(RemotePtr p, uint64_t bytes) { return RemotePtr(p.number_ & ~(bytes - 1)); }
   // In bytes, from `b` to `a`.
   friend constexpr uint64_t bytes_between(RemotePtr b, RemotePtr a) { return a.number_ - b.number_; }
   friend constexpr auto operator<=>(RemotePtr, RemotePtr) = default;
@@ -43,7 +49,28 @@ class RemotePtr {
   uint64_t number_ = 0;
 };
 
-// For bytes, such as code and stacks.
+// For bytes, such as stacks.
 using RemoteBytes = RemotePtr<uint8_t>;
+// Where code lies, or what it refers to.
+using CodePtr = RemotePtr<const uint8_t>;
+
+// What a T of the target is to us: a pointer in its memory is an address there.
+template <typename T>
+struct InTarget {
+  using Type = T;
+};
+template <typename T>
+struct InTarget<T*> {
+  using Type = RemotePtr<T>;
+};
+template <typename T, size_t N>
+struct InTarget<T[N]> : InTarget<T> {};  // its first element
+
+// A member of a struct there: field(map, &link_map::l_next) is the address of an address of a link_map.
+template <typename S, typename M>
+RemotePtr<typename InTarget<M>::Type> field(RemotePtr<S> p, M S::*member) {
+  // Itanium C++ ABI, 2.3.1: a pointer to a data member is its offset.
+  return RemotePtr<typename InTarget<M>::Type>(p.number() + std::bit_cast<uint64_t>(member));
+}
 
 }  // namespace penna

@@ -33,8 +33,8 @@ class ControlPage {
   penna_control answer() const;
 
   // The address of that code in the process.
-  RemotePtr<const uint8_t> entry() const { return address_at(offsetof(penna_channel, control_entry)); }
-  RemotePtr<const uint8_t> end() const { return address_at(offsetof(penna_channel, control_end)); }
+  CodePtr entry() const { return address_at(offsetof(penna_channel, control_entry)); }
+  CodePtr end() const { return address_at(offsetof(penna_channel, control_end)); }
   RemoteBytes stack_top() const { return address_at(offsetof(penna_channel, control_stack)); }
   // Inode of the channel's file; distinguishes the process from a program that it exec'd.
   ino_t inode() const { return inode_; }

@@ -18,9 +18,8 @@
 
 namespace penna {
 
-// Where code lies in the target, or what it refers to. The planners' other addresses are those of files.
-using CodePtr = RemotePtr<const uint8_t>;
-// What the file has at an address, in the target. `bias`: run-time address - address in the file.
+// What the file has at an address, in the target: the planners' other addresses are those of files. `bias`: run-time
+// address - address in the file.
 inline CodePtr in_target(uint64_t file_address, uint64_t bias) { return CodePtr(file_address + bias); }
 
 class NearMemory {
