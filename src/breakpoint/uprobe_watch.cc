@@ -174,8 +174,9 @@ void UprobeWatch::thread_is_gone(pid_t id) {
 void UprobeWatch::hit(TracedThread& thread, const UprobeRecord& record, uint64_t now) {
   TracedProcess& process = *thread.process;
   const Registers registers = Registers::of_words(record.registers);
-  const RemoteMemory::Piece pieces[] = {{record.stack_at, {record.stack, static_cast<size_t>(record.stack_bytes)}},
-                                        {registers.argument(0), {record.argument, record.argument_bytes}}};
+  const RemoteMemory::Piece pieces[] = {
+      {RemoteBytes(record.stack_at), {record.stack, static_cast<size_t>(record.stack_bytes)}},
+      {RemoteBytes(registers.argument(0)), {record.argument, record.argument_bytes}}};
   const uint64_t at = registers.pc(), slot = registers.return_slot();
   if (record.head.kind == UprobeKind::kReturned)
     return leave_functions(thread, registers.left_slot(), at, registers, now);

@@ -24,20 +24,23 @@ namespace penna {
 
 // Addresses and offsets in the process that the guest needs.
 struct GuestNeeds {
-  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: not needed (standalone_program.h)
+  CodePtr dlopen, dlsym, dlerror, ctype_init;  // null: not needed (standalone_program.h)
   // For struct pthread, and for link_map: nptl's own descriptions for debuggers (libthread_db).
   uint32_t pthread_bytes = 0, tid_at = 0, dtv_at = 0, tls_offset_at = 0;
-  int64_t rseq_at = 0;               // from the thread pointer; 0: libc does not register rseq
-  uint64_t single_threaded[2] = {};  // libc's byte for "single-threaded", and the program's copy of it
+  int64_t rseq_at = 0;                    // from the thread pointer; 0: libc does not register rseq
+  RemotePtr<uint8_t> single_threaded[2];  // libc's byte for "single-threaded", and the program's copy of it
 };
 // The error is text to follow "process N ".
 Result<GuestNeeds> find_guest_needs(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries,
                                     const RemoteLibrary& libc);
+// How far below the thread pointer the library's thread-local variables are; 0 and below: not in every thread. Empty:
+// it cannot be read.
+std::optional<int64_t> tls_offset_of(const RemoteMemory& memory, const RemoteLibrary& library, uint32_t tls_offset_at);
 
 // Where the guest's code and memory are in the process, and its task.
 struct GuestPlace {
-  uint64_t code = 0;
-  uint64_t memory = 0;
+  RemoteBytes code;
+  RemoteBytes memory;
 };
 
 struct GuestTexts {
@@ -51,17 +54,17 @@ class Guest {
 
   explicit Guest(GuestPlace place) : place_(place) {}
   const GuestPlace& place() const { return place_; }
-  uint64_t attachment() const;
-  uint64_t stack() const;           // for clone(2)
-  uint64_t thread_pointer() const;  // likewise
-  uint64_t tid(const GuestNeeds& needs) const { return thread_pointer() + needs.tid_at; }
-  uint64_t ended() const;  // a word that is nonzero while the guest runs
+  RemotePtr<penna_attachment> attachment() const;
+  RemotePtr<uint64_t> stack() const;   // for clone(2)
+  RemoteBytes thread_pointer() const;  // likewise
+  RemotePtr<uint32_t> tid(const GuestNeeds& needs) const { return (thread_pointer() + needs.tid_at).as<uint32_t>(); }
+  RemotePtr<uint32_t> ended() const;  // nonzero while the guest runs
 
   // Where finishing_code() is, for threads that were stopped (cut_call_x86_64.h). Null: it is not there.
-  RemotePtr<const uint8_t> finisher(const RemoteMemory& memory) const;
+  CodePtr finisher(const RemoteMemory& memory) const;
 
   // The guest whose memory contains this attachment.
-  static Guest of(const RemoteMemory& memory, uint64_t attachment);
+  static Guest of(const RemoteMemory& memory, RemotePtr<penna_attachment> attachment);
 
   // Whether it still runs.
   bool is_running(const RemoteMemory& memory) const;
@@ -71,12 +74,12 @@ class Guest {
   // already loaded, `attach` is its penna_agent_attach, and there is no descriptor.
   static constexpr char kAgentFolder[] = "/proc/thread-self/fd/";
   bool prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
-               uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const;
+               RemoteBytes like, int agent_fd, CodePtr attach, const GuestTexts& texts) const;
   // The same for a guest that was there before: everything that libc knows about it stays.
-  bool prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const;
+  bool prepare_again(const RemoteMemory& memory, CodePtr attach, const GuestTexts& texts) const;
 
   // For a prepared guest: penna_agent_attach, if it becomes known only now.
-  bool set_attach(const RemoteMemory& memory, uint64_t attach) const;
+  bool set_attach(const RemoteMemory& memory, CodePtr attach) const;
   // For a prepared guest: penna_attachment::refusals.
   bool set_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 

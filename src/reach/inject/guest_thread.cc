@@ -40,7 +40,7 @@ bool LockWatch::waits() {
   int64_t number = -1;
   uint64_t lock = 0;
   if (!(call >> number >> std::hex >> lock) || number != SYS_futex) return false;
-  lock_ = lock;
+  lock_ = RemotePtr<uint32_t>(lock);
   return true;
 }
 

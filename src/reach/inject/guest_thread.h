@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/remote_ptr.h"
+
 namespace penna {
 
 // By the name that it gives itself. 0: there is none, or it has not begun.
@@ -22,14 +24,14 @@ class LockWatch {
   explicit LockWatch(pid_t pid) : pid_(pid) {}
   // Cheap: it looks every 20 ms at most. The guest may be about to start.
   std::chrono::milliseconds waited();
-  // Where in the process the lock is; 0: it has never been seen waiting.
-  uint64_t lock() const { return lock_; }
+  // Where in the process the lock is; null: it has never been seen waiting.
+  RemotePtr<uint32_t> lock() const { return lock_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   bool waits();
   pid_t pid_, guest_ = 0;
-  uint64_t lock_ = 0;
+  RemotePtr<uint32_t> lock_;
   Clock::time_point looked_ = Clock::now(), since_ = looked_;
 };
 

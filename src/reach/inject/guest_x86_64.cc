@@ -19,6 +19,7 @@
 #include "reach/inject/guest.h"
 
 #include <fmt/core.h>
+#include <linux/rseq.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -65,7 +66,7 @@ asm(".section .rodata\n"
     "penna_guest_code_end:\n"
     ".text\n");
 extern "C" {
-extern const char penna_guest_code[], penna_guest_nothing[], penna_guest_code_end[];
+extern const uint8_t penna_guest_code[], penna_guest_nothing[], penna_guest_code_end[];
 }
 
 namespace penna {
@@ -73,16 +74,17 @@ namespace {
 
 struct GuestWords {
   uint32_t state, reserved;  // 1: done, with `answer`; 2: `error` says why not
-  uint64_t dlopen, dlsym, dlerror, ctype_init;
-  uint64_t attach;  // 0: the agent is to be loaded
-  uint64_t path, socket, attachment;
+  CodePtr dlopen, dlsym, dlerror, ctype_init;
+  CodePtr attach;  // null: the agent is to be loaded
+  RemotePtr<const char> path, socket;
+  RemotePtr<penna_attachment> attachment;
   uint64_t agent_fd;
   uint32_t answer, reserved2;
-  uint64_t error;           // a text
+  RemotePtr<const char> error;
   uint32_t tid, reserved3;  // cleared when it ends
-  uint64_t code;
-  uint64_t agent;          // its path
-  uint32_t go, reserved4;  // 1: the agent's file is filled, and everything is prepared
+  RemoteBytes code;
+  RemotePtr<const char> agent;  // its path
+  uint32_t go, reserved4;       // 1: the agent's file is filled, and everything is prepared
   char path_text[1100];
   char socket_text[128];
   char agent_text[1024];
@@ -96,71 +98,90 @@ static_assert(offsetof(GuestWords, dlopen) == 8 && offsetof(GuestWords, ctype_in
 constexpr uint64_t kFinisher = Guest::kCodeBytes / 2;  // in its code: the same for all versions, as threads stay there
 
 // Writes both parts of the guest's code.
-bool write_code(const RemoteMemory& memory, uint64_t at) {
-  const std::span<const uint8_t> finisher = finishing_code();
-  const auto bytes = static_cast<size_t>(penna_guest_code_end - penna_guest_code);
-  return bytes <= kFinisher && memory.write(at, penna_guest_code, bytes) &&
-         memory.write(at + kFinisher, finisher.data(), finisher.size());
+bool write_code(const RemoteMemory& memory, RemoteBytes at) {
+  const std::span<const uint8_t> code(penna_guest_code, penna_guest_code_end);
+  return code.size() <= kFinisher && memory.write(at, code) && memory.write(at + kFinisher, finishing_code());
 }
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kStackEnd = 256 * kKiB, kThreadPointer = 512 * kKiB, kDtv = 540 * kKiB, kAttachment = 576 * kKiB;
 constexpr uint64_t kMostPthread = kDtv - kThreadPointer;
 constexpr uint64_t kDtvSlots = 2048;
-static_assert((kDtvSlots + 2) * 16 <= kAttachment - kDtv);
 constexpr uint64_t kMostTls = kThreadPointer - kStackEnd;
 
-// In tcbhead_t, from the thread pointer.
-constexpr uint64_t kSelf = 0, kDtvPointer = 8, kSelfAgain = 16, kMultipleThreads = 24, kStackGuard = 0x28,
-                   kPointerGuard = 0x30, kFeatureBits = 0x48;
+// glibc's dtv_t. Element -1 is the number of slots, 0 the generation, then there is one for each module.
+struct DtvSlot {
+  uint64_t value, to_free;
+};
+static_assert((kDtvSlots + 2) * sizeof(DtvSlot) <= kAttachment - kDtv);
 
-// A field as libthread_db's descriptions state it: {bits, count, offset}.
-std::optional<uint32_t> field(const RemoteMemory& memory, const RemoteSymbols& libc, const char* name) {
+// The beginning of tcbhead_t, at the thread pointer.
+struct ThreadHead {
+  RemotePtr<ThreadHead> self;
+  RemotePtr<DtvSlot> dtv;
+  RemotePtr<ThreadHead> self_again;
+  uint32_t multiple_threads, reserved;
+  uint64_t reserved2;
+  uint64_t stack_guard, pointer_guard;
+  uint64_t reserved3[2];
+  uint64_t feature_bits;
+};
+static_assert(offsetof(ThreadHead, multiple_threads) == 24 && offsetof(ThreadHead, stack_guard) == 0x28 &&
+              offsetof(ThreadHead, feature_bits) == 0x48);
+
+// The offset of a field, as libthread_db's descriptions state it.
+std::optional<uint32_t> offset_of(const RemoteMemory& memory, const RemoteSymbols& libc, const char* name) {
   struct Description {
     uint32_t bits, count, offset;
   };
-  const uint64_t at = libc.find(fmt::format("_thread_db_{}", name));
-  const auto found = at != 0 ? memory.get<Description>(at) : std::nullopt;
+  const auto at = libc.find<Description>(fmt::format("_thread_db_{}", name));
+  const auto found = at ? memory.get(at) : std::nullopt;
   return found ? std::optional(found->offset) : std::nullopt;
 }
 
 bool write_tls(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
-               uint64_t thread_pointer) {
+               RemoteBytes thread_pointer) {
   for (const RemoteLibrary& library : libraries) {
     const auto tls = tls_of(memory, library);
-    const auto offset = memory.get<int64_t>(library.map + needs.tls_offset_at);
+    const auto offset = tls_offset_of(memory, library, needs.tls_offset_at);
     if (!tls || !offset || *offset <= 0) continue;  // not present in every thread
     if (static_cast<uint64_t>(*offset) > kMostTls || tls->bytes > static_cast<uint64_t>(*offset)) return false;
     const std::string image = memory.part(tls->image, tls->bytes);
-    if (image.size() != tls->bytes ||
-        !memory.write(thread_pointer - static_cast<uint64_t>(*offset), image.data(), image.size()))
-      return false;
+    if (image.size() != tls->bytes || !memory.write((thread_pointer - *offset).as<char>(), image)) return false;
   }
   return true;
 }
 
 // Nothing is allocated yet for any module: libc does so on demand. There is room for all modules that may come, because
 // libc would free() a dtv that is too small, and this one is not malloc's.
-bool write_dtv(const RemoteMemory& memory, uint64_t at) {
-  struct Slot {
-    uint64_t value, to_free;
-  };
+bool write_dtv(const RemoteMemory& memory, RemotePtr<DtvSlot> dtv) {
   constexpr uint64_t kUnallocated = ~uint64_t{0};
-  // glibc's dtv_t: element -1 is the number of slots, 0 the generation, then a pair for each module.
-  std::vector<Slot> slots(kDtvSlots + 2, Slot{kUnallocated, 0});
+  std::vector<DtvSlot> slots(kDtvSlots + 2, DtvSlot{kUnallocated, 0});
   slots[0] = {kDtvSlots, 0};
   slots[1] = {0, 0};  // generation: the oldest
-  return memory.write(at, slots.data(), slots.size() * sizeof(Slot));
+  return memory.write(dtv - 1, slots);
 }
 
-// `at`: address of the words. False: too long.
-bool put_texts(GuestWords* words, uint64_t at, const GuestTexts& texts) {
+// `at`: where the words will be. False: too long.
+bool put_texts(GuestWords* words, RemotePtr<GuestWords> at, const GuestTexts& texts) {
   if (texts.socket.size() >= sizeof words->socket_text || texts.agent.size() >= sizeof words->agent_text) return false;
   std::memcpy(words->socket_text, texts.socket.c_str(), texts.socket.size() + 1);
   std::memcpy(words->agent_text, texts.agent.c_str(), texts.agent.size() + 1);
-  words->socket = at + offsetof(GuestWords, socket_text);
-  words->agent = at + offsetof(GuestWords, agent_text);
+  words->socket = field(at, &GuestWords::socket_text);
+  words->agent = field(at, &GuestWords::agent_text);
   return true;
+}
+
+RemotePtr<GuestWords> words_of(const GuestPlace& place) { return place.memory.as<GuestWords>(); }
+
+// What is popped from the stack: where clone(2) returns to by the `ret` after its system call, and %rbx.
+struct GuestStart {
+  RemoteBytes code;
+  RemotePtr<GuestWords> words;
+};
+
+bool write_start(const RemoteMemory& memory, const Guest& guest) {
+  return memory.write(guest.stack().as<GuestStart>(), {guest.place().code, words_of(guest.place())});
 }
 
 }  // namespace
@@ -169,43 +190,45 @@ Result<GuestNeeds> find_guest_needs(const RemoteMemory& memory, const std::vecto
                                     const RemoteLibrary& libc) {
   const RemoteSymbols symbols(memory, libc);
   GuestNeeds needs;
-  needs.dlopen = symbols.find("dlopen");
-  needs.dlsym = symbols.find("dlsym");
-  needs.dlerror = symbols.find("dlerror");
-  needs.ctype_init = symbols.find("__ctype_init");
-  if (needs.dlopen == 0 || needs.dlsym == 0 || needs.dlerror == 0)
+  needs.dlopen = symbols.find<const uint8_t>("dlopen");
+  needs.dlsym = symbols.find<const uint8_t>("dlsym");
+  needs.dlerror = symbols.find<const uint8_t>("dlerror");
+  needs.ctype_init = symbols.find<const uint8_t>("__ctype_init");
+  if (!needs.dlopen || !needs.dlsym || !needs.dlerror)
     return Error{"has a libc without dlopen: Penna needs glibc 2.34 or later"};
-  const auto tid = field(memory, symbols, "pthread_tid"), dtv = field(memory, symbols, "pthread_dtvp"),
-             offset = field(memory, symbols, "link_map_l_tls_offset");
-  const uint64_t size_at = symbols.find("_thread_db_sizeof_pthread");
-  needs.pthread_bytes = size_at != 0 ? memory.get<uint32_t>(size_at).value_or(0) : 0;
-  if (!tid || !dtv || !offset || needs.pthread_bytes == 0 || needs.pthread_bytes > kMostPthread ||
-      needs.ctype_init == 0)
+  const auto tid = offset_of(memory, symbols, "pthread_tid"), dtv = offset_of(memory, symbols, "pthread_dtvp"),
+             offset = offset_of(memory, symbols, "link_map_l_tls_offset");
+  const auto size_at = symbols.find<uint32_t>("_thread_db_sizeof_pthread");
+  needs.pthread_bytes = size_at ? memory.get_or_zero(size_at) : 0;
+  if (!tid || !dtv || !offset || needs.pthread_bytes == 0 || needs.pthread_bytes > kMostPthread || !needs.ctype_init)
     return Error{"has a libc without the thread descriptions that glibc has for debuggers"};
   needs.tid_at = *tid;
   needs.dtv_at = *dtv;
   needs.tls_offset_at = *offset;
-  if (const uint64_t at = symbols.find("__rseq_offset"); at != 0) needs.rseq_at = memory.get<int64_t>(at).value_or(0);
-  needs.single_threaded[0] = symbols.find("__libc_single_threaded");
-  needs.single_threaded[1] = RemoteSymbols(memory, libraries.front()).find("__libc_single_threaded");
+  if (const auto at = symbols.find<int64_t>("__rseq_offset")) needs.rseq_at = memory.get_or_zero(at);
+  needs.single_threaded[0] = symbols.find<uint8_t>("__libc_single_threaded");
+  needs.single_threaded[1] = RemoteSymbols(memory, libraries.front()).find<uint8_t>("__libc_single_threaded");
   return needs;
 }
 
-uint64_t Guest::attachment() const { return place_.memory + kAttachment; }
-uint64_t Guest::stack() const { return place_.memory + kStackEnd - 64; }
-uint64_t Guest::thread_pointer() const { return place_.memory + kThreadPointer; }
-uint64_t Guest::ended() const { return place_.memory + offsetof(GuestWords, tid); }
+std::optional<int64_t> tls_offset_of(const RemoteMemory& memory, const RemoteLibrary& library, uint32_t tls_offset_at) {
+  return memory.get((library.map.as<uint8_t>() + tls_offset_at).as<int64_t>());
+}
+
+RemotePtr<penna_attachment> Guest::attachment() const { return (place_.memory + kAttachment).as<penna_attachment>(); }
+RemotePtr<uint64_t> Guest::stack() const { return (place_.memory + kStackEnd - 64).as<uint64_t>(); }
+RemoteBytes Guest::thread_pointer() const { return place_.memory + kThreadPointer; }
+RemotePtr<uint32_t> Guest::ended() const { return field(words_of(place_), &GuestWords::tid); }
 
 bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
-                    uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const {
+                    RemoteBytes like, int agent_fd, CodePtr attach, const GuestTexts& texts) const {
   GuestWords words{};
   words.attach = attach;
   words.code = place_.code;
   words.dlopen = needs.dlopen, words.dlsym = needs.dlsym, words.dlerror = needs.dlerror;
-  words.ctype_init = needs.ctype_init != 0
-                         ? needs.ctype_init
-                         : place_.code + static_cast<uint64_t>(penna_guest_nothing - penna_guest_code);
-  words.path = place_.memory + offsetof(GuestWords, path_text);
+  words.ctype_init =
+      needs.ctype_init ? needs.ctype_init : CodePtr(place_.code + (penna_guest_nothing - penna_guest_code));
+  words.path = field(words_of(place_), &GuestWords::path_text);
   words.attachment = attachment();
   words.agent_fd = static_cast<uint64_t>(agent_fd);
   words.tid = 1;
@@ -214,7 +237,7 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   // one.
   while (path.size() < texts.agent.size()) path += "./";
   path += std::to_string(agent_fd);
-  if (path.size() >= sizeof words.path_text || !put_texts(&words, place_.memory, texts)) return false;
+  if (path.size() >= sizeof words.path_text || !put_texts(&words, words_of(place_), texts)) return false;
   std::memcpy(words.path_text, path.c_str(), path.size() + 1);
 
   penna_attachment shared{};
@@ -222,71 +245,62 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   shared.version = PENNA_ABI_VERSION;
   shared.room = static_cast<uint32_t>((kMemoryBytes - kAttachment - sizeof shared) / sizeof(penna_change));
 
-  const uint64_t at = thread_pointer(), dtv = place_.memory + kDtv + 16;
-  // clone(2) returns to the child by the `ret` after its syscall: onto this stack, which leads into the guest's code.
-  const uint64_t start[] = {place_.code, place_.memory};  // where clone's return goes, and what is popped there
-  const uint32_t many = 1;
-  const int32_t no_processor = -1;
-  const auto like_of = [&](uint64_t offset) {
-    const uint64_t word = memory.word(like + offset);
-    return memory.write(at + offset, &word, sizeof word);
+  const auto head = thread_pointer().as<ThreadHead>();
+  const auto dtv = (place_.memory + kDtv).as<DtvSlot>() + 1;
+  const auto copy = [&](uint64_t ThreadHead::*member) {
+    return memory.write(field(head, member), memory.get_or_zero(field(like.as<ThreadHead>(), member)));
   };
+  const auto restartable = (thread_pointer() + needs.rseq_at).as<rseq>();
   const bool has_rseq = needs.rseq_at != 0;
-  return memory.write(place_.memory, &words, sizeof words) && memory.write(attachment(), &shared, sizeof shared) &&
-         memory.write(stack(), start, sizeof start) && memory.write(at + kSelf, &at, 8) &&
-         memory.write(at + kDtvPointer, &dtv, 8) && memory.write(at + kSelfAgain, &at, 8) &&
-         memory.write(at + kMultipleThreads, &many, sizeof many) && like_of(kStackGuard) && like_of(kPointerGuard) &&
+  return memory.write(words_of(place_), words) && memory.write(attachment(), shared) && write_start(memory, *this) &&
+         memory.write(field(head, &ThreadHead::self), head) && memory.write(field(head, &ThreadHead::dtv), dtv) &&
+         memory.write(field(head, &ThreadHead::self_again), head) &&
+         memory.write(field(head, &ThreadHead::multiple_threads), 1) && copy(&ThreadHead::stack_guard) &&
+         copy(&ThreadHead::pointer_guard) &&
          // Not a copy of the thread's own struct pthread: it has lists that other threads are linked into.
-         like_of(kFeatureBits) && write_dtv(memory, dtv - 16) &&
-         // struct rseq, cpu_id: RSEQ_CPU_ID_UNINITIALIZED, as before registration.
-         (!has_rseq || memory.write(at + static_cast<uint64_t>(needs.rseq_at) + 4, &no_processor, 4)) &&
-         write_tls(memory, libraries, needs, at) && write_code(memory, place_.code);
+         copy(&ThreadHead::feature_bits) && write_dtv(memory, dtv) &&
+         (!has_rseq || memory.write(field(restartable, &rseq::cpu_id), RSEQ_CPU_ID_UNINITIALIZED)) &&
+         write_tls(memory, libraries, needs, thread_pointer()) && write_code(memory, place_.code);
 }
 
-Guest Guest::of(const RemoteMemory& memory, uint64_t attachment) {
-  const uint64_t start = attachment - kAttachment;
-  const auto words = memory.get<GuestWords>(start);
-  return Guest({words ? words->code : 0, start});
+Guest Guest::of(const RemoteMemory& memory, RemotePtr<penna_attachment> attachment) {
+  const RemoteBytes start = attachment.as<uint8_t>() - kAttachment;
+  return Guest({memory.get_or_zero(field(start.as<GuestWords>(), &GuestWords::code)), start});
 }
 
-bool Guest::go(const RemoteMemory& memory) const {
-  const uint32_t yes = 1;
-  return memory.write(place_.memory + offsetof(GuestWords, go), &yes, sizeof yes);
-}
+bool Guest::go(const RemoteMemory& memory) const { return memory.write(field(words_of(place_), &GuestWords::go), 1); }
 
-bool Guest::is_running(const RemoteMemory& memory) const { return memory.get<uint32_t>(ended()).value_or(0) != 0; }
+bool Guest::is_running(const RemoteMemory& memory) const { return memory.get_or_zero(ended()) != 0; }
 
-bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const {
-  auto words = memory.get<GuestWords>(place_.memory);
-  if (!words || !put_texts(&*words, place_.memory, texts)) return false;
+bool Guest::prepare_again(const RemoteMemory& memory, CodePtr attach, const GuestTexts& texts) const {
+  auto words = memory.get(words_of(place_));
+  if (!words || !put_texts(&*words, words_of(place_), texts)) return false;
   words->state = words->answer = words->go = 0;
   words->attach = attach;
   words->tid = 1;
-  const uint64_t start[] = {place_.code, place_.memory};
-  return memory.write(place_.memory, &*words, sizeof *words) && memory.write(stack(), start, sizeof start) &&
-         write_code(memory, place_.code);
+  return memory.write(words_of(place_), *words) && write_start(memory, *this) && write_code(memory, place_.code);
 }
 
-RemotePtr<const uint8_t> Guest::finisher(const RemoteMemory& memory) const {
+CodePtr Guest::finisher(const RemoteMemory& memory) const {
   const std::span<const uint8_t> code = finishing_code();
   const std::string there = memory.part(place_.code + kFinisher, code.size());
-  const bool is_there = place_.code != 0 && std::equal(code.begin(), code.end(), there.begin(), there.end(),
-                                                       [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); });
-  return RemotePtr<const uint8_t>(is_there ? place_.code + kFinisher : 0);
+  const bool is_there = place_.code && std::equal(code.begin(), code.end(), there.begin(), there.end(),
+                                                  [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); });
+  return is_there ? CodePtr(place_.code + kFinisher) : CodePtr();
 }
 
-bool Guest::set_attach(const RemoteMemory& memory, uint64_t attach) const {
-  return memory.write(place_.memory + offsetof(GuestWords, attach), &attach, sizeof attach);
+bool Guest::set_attach(const RemoteMemory& memory, CodePtr attach) const {
+  return memory.write(field(words_of(place_), &GuestWords::attach), attach);
 }
 
 bool Guest::set_refusals(const RemoteMemory& memory, uint32_t refusals) const {
-  return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals);
+  return memory.write(field(attachment(), &penna_attachment::refusals), refusals);
 }
 
 std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
-  auto words = memory.get<GuestWords>(place_.memory);
+  auto words = memory.get(words_of(place_));
   // Read once more: what it wrote before it ended may be newer than what was read.
-  if (words && words->tid == 0) words = memory.get<GuestWords>(place_.memory);
+  if (words && words->tid == 0) words = memory.get(words_of(place_));
   if (!words) return "has ended meanwhile";
   if (words->state == 2) return "could not load the agent: " + memory.text(words->error);
   if (words->tid != 0) return {};

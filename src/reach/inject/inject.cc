@@ -73,9 +73,8 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   }
   if (order.what == kCall) {
     const auto& [entry, end, stack, channel] = order.words;
-    const auto called =
-        call_in(order.pid, {RemotePtr<const uint8_t>(entry), RemotePtr<const uint8_t>(end), RemoteBytes(stack),
-                            static_cast<ino_t>(channel), patients_.finisher_in(order.pid)});
+    const auto called = call_in(order.pid, {CodePtr(entry), CodePtr(end), RemoteBytes(stack),
+                                            static_cast<ino_t>(channel), patients_.finisher_in(order.pid)});
     return called ? "" : called.error().text;
   }
   return patients_.restore(order.pid);

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/command_line.h"
@@ -38,12 +38,16 @@ constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 // may be cut short.
 enum class Holds { kBefore, kPartly, kAfter, kOther };
 
+RemoteBytes place_of(const penna_change& one) { return RemoteBytes(one.address); }
+std::span<const uint8_t> before_of(const penna_change& one) { return {one.before, one.bytes}; }
+std::span<const uint8_t> after_of(const penna_change& one) { return {one.after, one.bytes}; }
+
 bool is_changed(Holds holds) { return holds == Holds::kPartly || holds == Holds::kAfter; }
 
 template <typename Memory>  // RemoteMemory or PlaceMemory
 Holds look_at(Memory& memory, const penna_change& one) {
   uint8_t now[sizeof one.before];
-  if (!memory.read(one.address, now, one.bytes)) return Holds::kOther;
+  if (!memory.read(place_of(one), {now, one.bytes})) return Holds::kOther;
   if (std::memcmp(now, one.after, one.bytes) == 0) return Holds::kAfter;
   if (std::memcmp(now, one.before, one.bytes) == 0) return Holds::kBefore;
   bool is_ours = one.kind == PENNA_CHANGED_CODE;
@@ -66,19 +70,24 @@ size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& place
 std::string thread_keys(const RemoteMemory& memory, const penna_attachment& head) {
   constexpr uint32_t kMostThreads = 1 << 20;
   const uint64_t threads = head.thread_count <= kMostThreads ? head.thread_count : 0;
-  return memory.part(head.threads, threads * PENNA_THREAD_KEY_BYTES);
+  return memory.part(RemoteBytes(head.threads), threads * PENNA_THREAD_KEY_BYTES);
+}
+
+// The slot that the agent has for its thread `i`.
+RemoteBytes slot_at(const penna_attachment& head, uint64_t i) {
+  return RemoteBytes(head.thread_slots) + i * head.thread_bytes;
 }
 
 // The base that penna_attachment::cursor counts from, for each thread that the agent knows; none if it was refused
 // before it had stated where that is.
-std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProcess& process,
-                                 const penna_attachment& head) {
+std::vector<RemoteBytes> threads_in(const RemoteMemory& memory, const StoppedProcess& process,
+                                    const penna_attachment& head) {
   constexpr uint32_t kMostBytes = 4096;
-  std::vector<uint64_t> threads;
+  std::vector<RemoteBytes> threads;
   if (head.code_start == 0) return threads;
   if (head.threads == 0) {
     for (const StoppedThread& one : process.threads())
-      if (const uint64_t at = one.state.thread_pointer(); at != 0) threads.push_back(at);
+      if (const RemoteBytes at = one.state.thread_pointer()) threads.push_back(at);
     return threads;
   }
   if (head.thread_bytes > kMostBytes) return threads;
@@ -86,18 +95,18 @@ std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProces
   for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i) {
     uint64_t pointer;
     std::memcpy(&pointer, keys.data() + i * PENNA_THREAD_KEY_BYTES, sizeof pointer);
-    if (pointer != 0) threads.push_back(head.thread_slots + i * head.thread_bytes);
+    if (pointer != 0) threads.push_back(slot_at(head, i));
   }
   return threads;
 }
 
-// The slot of the thread with this thread pointer; 0: the agent does not know it.
-uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint64_t pointer) {
+// The slot of the thread with this thread pointer; null: the agent does not know it.
+RemoteBytes slot_of(const RemoteMemory& memory, const penna_attachment& head, RemoteBytes pointer) {
   const std::string keys = thread_keys(memory, head);
+  const uint64_t wanted = pointer.number();
   for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i)
-    if (std::memcmp(keys.data() + i * PENNA_THREAD_KEY_BYTES, &pointer, sizeof pointer) == 0)
-      return head.thread_slots + i * head.thread_bytes;
-  return 0;
+    if (std::memcmp(keys.data() + i * PENNA_THREAD_KEY_BYTES, &wanted, sizeof wanted) == 0) return slot_at(head, i);
+  return {};
 }
 
 // A standalone agent knows threads by what libc has noted of them. Is that so for all that there are? (0: it is
@@ -105,7 +114,7 @@ uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint6
 bool knows_threads(pid_t pid, const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
   return head.threads == 0 ||
          std::all_of(process.threads().begin(), process.threads().end(), [&](const StoppedThread& one) {
-           const auto noted = memory.get<uint32_t>(one.state.thread_pointer() + static_cast<uint64_t>(head.tid_at));
+           const auto noted = memory.get((one.state.thread_pointer() + head.tid_at).as<uint32_t>());
            return noted && (*noted == 0 || *noted == own_id(pid, one.id));
          });
 }
@@ -122,32 +131,33 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
 
 struct Journal::Changes {
   struct Place : penna_change {
-    uint64_t entry;  // its address in the journal
+    RemotePtr<penna_change> entry;  // in the journal
   };
   penna_attachment head{};
   std::vector<Place> places;  // in order of arrival
   std::vector<penna_change> mappings;
 
-  static std::optional<penna_attachment> read_head(const RemoteMemory& memory, uint64_t attachment) {
-    const auto head = memory.get<penna_attachment>(attachment);
+  static std::optional<penna_attachment> read_head(const RemoteMemory& memory, RemotePtr<penna_attachment> attachment) {
+    const auto head = memory.get(attachment);
     if (!head || head->magic != PENNA_ATTACH_MAGIC || head->version != PENNA_ABI_VERSION) return {};
     return *head;
   }
-  static std::optional<Changes> read(const RemoteMemory& memory, uint64_t attachment) {
+  static std::optional<Changes> read(const RemoteMemory& memory, RemotePtr<penna_attachment> attachment) {
     Changes changes;
     const auto head = read_head(memory, attachment);
     if (!head) return {};
     changes.head = *head;
     constexpr uint64_t kMost = Guest::kMemoryBytes / sizeof(penna_change);
     std::vector<penna_change> all(std::min<uint64_t>({head->changes, head->room, kMost}));
-    if (!memory.read(attachment + sizeof *head, all.data(), all.size() * sizeof all[0])) return {};
+    const auto list = (attachment + 1).as<penna_change>();  // penna_changes_of()
+    if (!memory.read(list, all)) return {};
     for (size_t i = 0; i < all.size(); ++i) {
       const penna_change& one = all[i];
       if (one.address == 0) continue;
       if (one.kind == PENNA_MAPPED)
         changes.mappings.push_back(one);
       else if (one.bytes != 0 && one.bytes <= sizeof one.before)
-        changes.places.push_back({one, attachment + sizeof *head + i * sizeof one});
+        changes.places.push_back({one, list + i});
     }
     return changes;
   }
@@ -155,8 +165,8 @@ struct Journal::Changes {
   // Whether the module that the agent examined is still mapped there.
   static bool is_there(PlaceMemory& memory, const penna_change& one) {
     uint8_t mark = 0;
-    return one.is_marked == 0 || (memory.read(one.address - one.in_module + PENNA_MODULE_MARK_AT, &mark, sizeof mark) &&
-                                  mark == PENNA_MODULE_MARK);
+    return one.is_marked == 0 ||
+           (memory.read(place_of(one) - one.in_module + PENNA_MODULE_MARK_AT, {&mark, 1}) && mark == PENNA_MODULE_MARK);
   }
 
   // A pointer that was bound since the agent looked is changed too: its current value is the one to restore. False: the
@@ -165,11 +175,12 @@ struct Journal::Changes {
     if (!is_there(memory, one)) return true;
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return true;
-    uint8_t now[sizeof one.before];
+    uint8_t bytes[sizeof one.before];
+    const std::span<uint8_t> now(bytes, one.bytes);
     // Before the write: if we die in between, the journal already says what to restore.
-    if (holds == Holds::kOther && memory.read(one.address, now, one.bytes))
-      memory.write(one.entry + offsetof(penna_change, before), now, one.bytes);
-    return memory.write(one.address, one.after, one.bytes) || !memory.read(one.address, now, one.bytes);
+    if (holds == Holds::kOther && memory.read(place_of(one), now))
+      memory.write(field(one.entry, &penna_change::before), now);
+    return memory.write(place_of(one), after_of(one)) || !memory.read(place_of(one), now);
   }
 
   // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if all are
@@ -178,7 +189,7 @@ struct Journal::Changes {
     for (auto one = places.rbegin(); one != places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
       const bool undone = is_changed(holds);
-      if (undone) memory.write(one->address, one->before, one->bytes);
+      if (undone) memory.write(place_of(*one), before_of(*one));
       if (restored == nullptr) continue;
       if (undone) holds = look_at(memory.itself(), *one);
       ++(holds == Holds::kBefore ? restored->places : restored->kept);
@@ -190,19 +201,19 @@ struct Journal::Changes {
   }
 
   // Strictly inside: a thread at the beginning of a place executes it from its start.
-  bool is_inside_place(uint64_t pc) const {
+  bool is_inside_place(CodePtr pc) const {
     return std::any_of(places.begin(), places.end(), [pc](const penna_change& one) {
-      return one.kind == PENNA_CHANGED_CODE && pc - one.address - 1 < uint64_t{one.bytes} - 1;
+      return one.kind == PENNA_CHANGED_CODE && pc.number() - one.address - 1 < uint64_t{one.bytes} - 1;
     });
   }
   bool is_unwinder(const penna_change& one) const {
     constexpr uint64_t kMost = sizeof one.before;
     return head.unwinder != 0 && one.kind == PENNA_CHANGED_CODE && one.address - head.unwinder < kMost;
   }
-  bool is_agents(uint64_t pc) const {
-    return pc - head.code_start < head.code_end - head.code_start ||
+  bool is_agents(CodePtr pc) const {
+    return RemoteRange{CodePtr(head.code_start), CodePtr(head.code_end)}.holds(pc) ||
            std::any_of(mappings.begin(), mappings.end(),
-                       [pc](const penna_change& one) { return pc - one.address < one.mapped; });
+                       [pc](const penna_change& one) { return pc.number() - one.address < one.mapped; });
   }
 };
 
@@ -228,15 +239,13 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
 }
 
 bool Journal::is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const {
-  return process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes.is_inside_place(pc); });
+  return process.any_in(memory, sigreturn_, [&](CodePtr pc) { return changes.is_inside_place(pc); });
 }
 
-RemotePtr<const uint8_t> Journal::finisher(const RemoteMemory& memory) const {
-  return Guest::of(memory, attachment_).finisher(memory);
-}
+CodePtr Journal::finisher(const RemoteMemory& memory) const { return Guest::of(memory, attachment_).finisher(memory); }
 
 void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
-  memory.write(attachment_ + offsetof(penna_attachment, state), &state, sizeof state);
+  memory.write(field(attachment_, &penna_attachment::state), state);
 }
 
 Result<Journal::State> Journal::state() const {
@@ -300,12 +309,12 @@ void Journal::stop_agent() const {
   int failed = 0;
   const auto memory = RemoteMemory::open(pid_);
   for (int i = 0; memory && i < kMostCalls && failed < kMostFailures; ++i, ::usleep(kBetweenTriesUs)) {
-    const auto head = memory->get<penna_attachment>(attachment_);
+    const auto head = memory->get(attachment_);
     if (!head || head->stop_entry == 0 || head->stopped != 0 ||
         (head->state != PENNA_ATTACH_RUNS && head->state != PENNA_ATTACH_HOLDS))
       return;
-    failed += call_in(pid_, {RemotePtr<const uint8_t>(head->stop_entry), RemotePtr<const uint8_t>(head->stop_end),
-                             RemoteBytes(head->stop_stack), 0, finisher(*memory)})
+    failed += call_in(pid_, {CodePtr(head->stop_entry), CodePtr(head->stop_end), RemoteBytes(head->stop_stack), 0,
+                             finisher(*memory)})
                   ? 0
                   : 1;
   }
@@ -333,7 +342,7 @@ Result<Restored> Journal::put_back() const {
       return one.goes_last == 0 && !changes.is_unwinder(one) && Changes::is_there(by_place, one);
     });
     first.undo(by_place, nullptr);
-    if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
+    if (head.armed != 0) memory.write(RemotePtr<uint32_t>(head.armed), kNothingRecorded);
     return "";
   }));
   restored.modules = count_modules(ranges, places);
@@ -341,11 +350,11 @@ Result<Restored> Journal::put_back() const {
     const penna_attachment& head = changes.head;
     if (std::string obstacle = undo_rest(memory, process, changes, &restored); !obstacle.empty()) return obstacle;
     // Only now: a hook that went last would have called itself.
-    std::string real(std::min<uint64_t>(head.real_bytes, 64 << 10), '\0');
-    if (memory.read(head.real_before, real.data(), real.size())) memory.write(head.real, real.data(), real.size());
+    std::vector<uint8_t> real(std::min<uint64_t>(head.real_bytes, 64 << 10));
+    if (memory.read(RemoteBytes(head.real_before), real)) memory.write(RemoteBytes(head.real), real);
     // Unless the agent was refused before it had stated where that is.
-    for (const uint64_t at : threads_in(memory, process, head))
-      memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
+    for (const RemoteBytes at : threads_in(memory, process, head))
+      memory.write((at + head.cursor).as<uint64_t>(), kNoChunk);
     put_back_returns(memory, process, head);
     set_state(memory, PENNA_ATTACH_LEFT);
     return std::string();
@@ -364,8 +373,9 @@ bool Journal::may_unwind(const RemoteMemory& memory, const StoppedThread& thread
                                             SYS_mremap, SYS_madvise, SYS_mprotect};
   const penna_attachment& head = changes.head;
   if (changes.is_agents(thread.state.pc())) return true;
-  if (const uint64_t slot = slot_of(memory, head, thread.state.thread_pointer()); slot != 0)
-    if (memory.word(slot + head.lock_call) != 0 || memory.get<uint32_t>(slot + head.in_allocator).value_or(0) != 0)
+  if (const RemoteBytes slot = slot_of(memory, head, thread.state.thread_pointer()))
+    if (memory.get_or_zero((slot + head.lock_call).as<uint64_t>()) != 0 ||
+        memory.get_or_zero((slot + head.in_allocator).as<uint32_t>()) != 0)
       return true;
   const auto call = thread.state.system_call();
   if (call &&
@@ -375,8 +385,9 @@ bool Journal::may_unwind(const RemoteMemory& memory, const StoppedThread& thread
   for (size_t at = 0; at + 8 <= stack.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, stack.data() + at, sizeof word);
-    if ((!call && changes.is_agents(word)) ||
-        std::any_of(unwinder_.begin(), unwinder_.end(), [word](const RemoteRange& one) { return one.holds(word); }))
+    const CodePtr found(word);
+    if ((!call && changes.is_agents(found)) ||
+        std::any_of(unwinder_.begin(), unwinder_.end(), [found](const RemoteRange& one) { return one.holds(found); }))
       return true;
   }
   return false;
@@ -396,7 +407,7 @@ void Journal::put_back_unwinder(Restored* restored) const {
   constexpr int kMostLooks = 1000;
   if (unwinder_.empty()) return;  // and the process is not stopped again
   const auto memory = RemoteMemory::open(pid_);
-  const auto finishes_at = memory ? finisher(*memory) : RemotePtr<const uint8_t>();
+  const auto finishes_at = memory ? finisher(*memory) : CodePtr();
   std::set<pid_t> clean;
   for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
     auto process = stop_patiently(pid_);
@@ -412,7 +423,7 @@ void Journal::put_back_unwinder(Restored* restored) const {
     if (!is_left && i + 1 < kMostLooks) continue;
     for (const Changes::Place& one : changes->places) {
       if (!changes->is_unwinder(one)) continue;
-      if (is_left && is_changed(look_at(*memory, one))) memory->write(one.address, one.before, one.bytes);
+      if (is_left && is_changed(look_at(*memory, one))) memory->write(place_of(one), before_of(one));
       const Holds holds = look_at(*memory, one);
       ++(holds == Holds::kBefore ? restored->places : is_changed(holds) ? restored->waiting : restored->kept);
     }
@@ -424,16 +435,16 @@ void Journal::put_back_unwinder(Restored* restored) const {
 // for something of the program's holds nothing of the agent's.
 bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const {
   constexpr size_t kNear = 512;
-  const uint64_t pc = thread.state.pc();
+  const CodePtr pc = thread.state.pc();
   if (changes.is_agents(pc)) return true;
   const bool is_systems =
       std::any_of(system_code_.begin(), system_code_.end(), [pc](const RemoteRange& code) { return code.holds(pc); });
   if (!is_systems || thread.state.system_call()) return false;
-  const std::string near = memory.part(thread.state.stack() & ~uint64_t{7}, kNear);
+  const std::string near = memory.part(aligned_down(thread.state.stack(), 8), kNear);
   for (size_t at = 0; at + 8 <= near.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, near.data() + at, sizeof word);
-    if (changes.is_agents(word)) return true;
+    if (changes.is_agents(CodePtr(word))) return true;
   }
   return false;
 }
@@ -445,10 +456,10 @@ Result<> Journal::while_left(const Attempt& attempt) const {
   std::set<pid_t> clean;
   return while_stopped(
       [&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) -> std::string {
-        const auto is_agents = [&](uint64_t pc) { return changes.is_agents(pc); };
+        const auto is_agents = [&](CodePtr pc) { return changes.is_agents(pc); };
         bool used = false;
         for (const StoppedThread& one : process.threads()) {
-          const std::vector<uint64_t> pcs = interrupted_pcs(memory, one.state, sigreturn_);
+          const std::vector<CodePtr> pcs = interrupted_pcs(memory, one.state, sigreturn_);
           const bool looks_used = is_used(memory, one, changes) || std::any_of(pcs.begin(), pcs.end(), is_agents);
           if (!looks_used && !one.state.system_call()) clean.insert(one.id);
           used |= is_agents(one.state.pc()) || (looks_used && clean.count(one.id) == 0);

@@ -26,9 +26,8 @@ namespace penna {
 
 class Journal {
  public:
-  // `attachment`: address of a penna_attachment in that process. `sigreturn`: where signal handlers return to.
-  // `system_code`: that of libc and the dynamic linker.
-  Journal(pid_t pid, uint64_t attachment, uint64_t sigreturn, std::vector<RemoteRange> system_code)
+  // `sigreturn`: where signal handlers return to. `system_code`: that of libc and the dynamic linker.
+  Journal(pid_t pid, RemotePtr<penna_attachment> attachment, CodePtr sigreturn, std::vector<RemoteRange> system_code)
       : pid_(pid), attachment_(attachment), sigreturn_(sigreturn), system_code_(std::move(system_code)) {}
   // The journal of a process forked by this one: it is at the same address.
   Journal of(pid_t child) const {
@@ -50,7 +49,7 @@ class Journal {
   // The changes that the agent has noted, in order; mappings are not included. Error: there is no journal.
   Result<std::vector<penna_change>> planned() const;
   // Where a call that a stop of ours has cut is finished (cut_call_x86_64.h): not in the agent, which is to leave.
-  RemotePtr<const uint8_t> finisher(const RemoteMemory& memory) const;
+  CodePtr finisher(const RemoteMemory& memory) const;
   // Makes the changes that the agent has noted. The error is a sentence: no change was made. `objection`: called while
   // all threads stand still; if it returns a sentence, that is the error.
   Result<> write_all(const std::function<std::string()>& objection) const;
@@ -87,7 +86,8 @@ class Journal {
   void put_back_unwinder(Restored* restored) const;
 
   pid_t pid_;
-  uint64_t attachment_, sigreturn_;
+  RemotePtr<penna_attachment> attachment_;
+  CodePtr sigreturn_;
   std::vector<RemoteRange> system_code_, unwinder_;
   mutable std::chrono::nanoseconds longest_stop_{};  // of all threads, measured by while_stopped()
 };

@@ -72,8 +72,9 @@ struct Start {
   bool locks_memory = false;                  // what is mapped may be locked (mlockall)
   Fd agent_file;                              // made: where `agent` is written
   std::optional<StandaloneAgent> standalone;  // the standalone agent, if we have to load it
-  uint64_t base = 0, frames = 0;              // standalone: where it is; map_frames()
-  uint64_t attach() const { return residue ? residue->attach : standalone->attach_at(base); }
+  RemoteBytes base = {};                      // standalone: where it is
+  RemotePtr<char> frames = {};                // likewise: map_frames()
+  CodePtr attach() const { return residue ? residue->attach : standalone->attach_at(base); }
 };
 
 bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
@@ -81,9 +82,8 @@ bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *go
 // Creates a memfd in the process that we have open, too. Returns words that follow "process N "; empty: success.
 std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
   // Its name goes into memory that is zero and will be the guest's.
-  if (!target.memory.write(start->place.memory, StandaloneAgent::kMemoryFile, sizeof StandaloneAgent::kMemoryFile))
-    return "has ended meanwhile";
-  const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
+  if (!target.memory.write(start->place.memory.as<char>(), StandaloneAgent::kMemoryFile)) return "has ended meanwhile";
+  const auto fd = thread.call(SYS_memfd_create, {start->place.memory.number(), MFD_CLOEXEC, 0, 0, 0, 0});
   if (fd && (*fd == -EMFILE || *fd == -ENFILE))
     return fmt::format(
         "has no descriptor left for the agent's file: raise its limit (prlimit --pid {} --nofile), or {}", target.pid,
@@ -97,7 +97,7 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
 // Maps the agent's memory, where no dynamic linker would. Returns words that follow "process N "; empty: success.
 std::string map_standalone(const Target& target, BorrowedThread& thread, Start* start) {
   start->frames = map_frames(thread, *target.standalone, memory_ranges(target.pid));
-  if (start->frames == 0 && target.standalone->facts.frame_bytes != 0)
+  if (!start->frames && target.standalone->facts.frame_bytes != 0)
     return "has no free memory near its code for its unwind information";
   int made = -1;
   std::string trouble = make_agent_file(target, thread, start, &made);
@@ -131,19 +131,19 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
   if (!may_map(code)) return fmt::format("may not map executable memory: {}", kUseBreakpoints);
-  start->place.code = static_cast<uint64_t>(*code);
+  start->place.code = RemoteBytes(static_cast<uint64_t>(*code));
   const auto memory = map_guest_memory(thread, *start);
   if (!may_map(memory))
     return fmt::format("has too little memory left for the agent: raise its limits (prlimit --pid {}), or {}",
                        target.pid, kUseBreakpoints);
-  start->place.memory = static_cast<uint64_t>(*memory);
+  start->place.memory = RemoteBytes(static_cast<uint64_t>(*memory));
   int agent_fd = -1;
   if (!start->residue && target.standalone) {
     if (std::string trouble = map_standalone(target, thread, start); !trouble.empty()) return trouble;
   } else if (!start->residue) {
     if (std::string trouble = make_agent_file(target, thread, start, &agent_fd); !trouble.empty()) return trouble;
   }
-  const uint64_t attach = start->residue ? start->residue->attach : 0;
+  const CodePtr attach = start->residue ? start->residue->attach : CodePtr();
   const bool prepared = Guest(start->place)
                             .prepare(target.memory, target.libraries, target.needs, thread.state().thread_pointer(),
                                      agent_fd, attach, start->texts);
@@ -152,38 +152,38 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
 
 // Whether a standalone agent can identify this thread.
 bool is_known_thread(const Target& target, const BorrowedThread& thread) {
-  const uint64_t pointer = thread.state().thread_pointer();
-  return target.memory.word(pointer) == pointer &&
-         target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
+  const RemoteBytes pointer = thread.state().thread_pointer();
+  return target.memory.get_or_zero(pointer.as<RemoteBytes>()) == pointer &&
+         target.memory.get_or_zero((pointer + target.needs.tid_at).as<uint32_t>()) != 0;
 }
 
 // Whether the thread would be killed for reading the clock that the agent stamps events with (prctl(2), PR_SET_TSC);
-// other threads have the same setting if it was made before they were. `scratch`: memory for an int.
-bool is_clock_forbidden(const Target& target, BorrowedThread& thread, uint64_t scratch) {
-  const auto asked = thread.call(SYS_prctl, {PR_GET_TSC, scratch, 0, 0, 0, 0});
-  return asked && *asked == 0 && target.memory.get<int>(scratch) == PR_TSC_SIGSEGV;
+// other threads have the same setting if it was made before they were. `scratch`: for the answer.
+bool is_clock_forbidden(const Target& target, BorrowedThread& thread, RemotePtr<int> scratch) {
+  const auto asked = thread.call(SYS_prctl, {PR_GET_TSC, scratch.number(), 0, 0, 0, 0});
+  return asked && *asked == 0 && target.memory.get(scratch) == PR_TSC_SIGSEGV;
 }
 
 // Runs while the thread is borrowed. Returns words that follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
   if (target.standalone && !is_known_thread(target, thread)) return "has threads that its libc did not create";
-  if (start->place.memory == 0) {
+  if (!start->place.memory) {
     if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
   } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
   thread.finish_calls_at(guest.finisher(target.memory));
-  constexpr uint64_t kBelowStack = 64;
+  constexpr int64_t kBelowStack = 8;  // words
   const bool may_ask = (start->refusals & PENNA_CALLS_FILTERED) == 0;
-  if (may_ask && is_clock_forbidden(target, thread, guest.stack() - kBelowStack))
+  if (may_ask && is_clock_forbidden(target, thread, (guest.stack() - kBelowStack).as<int>()))
     return fmt::format("has forbidden itself to read the processor's clock (PR_SET_TSC): {}", kUseBreakpoints);
   if (!guest.set_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
   say_not_single_threaded(target);
   constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                               CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-  const auto tid = thread.call(
-      SYS_clone, {kFlags, guest.stack(), guest.tid(target.needs), guest.ended(), guest.thread_pointer(), 0});
+  const auto tid = thread.call(SYS_clone, {kFlags, guest.stack().number(), guest.tid(target.needs).number(),
+                                           guest.ended().number(), guest.thread_pointer().number(), 0});
   if (tid && *tid > 0) return "";
   // sched(7): such a thread may not start others, unless they begin with the default policy.
   if (tid && *tid == -EAGAIN && ::sched_getscheduler(thread.id()) == SCHED_DEADLINE)
@@ -210,7 +210,7 @@ std::string let_guest_go(const Target& target, const Start& start) {
 
 std::string sentence_on(pid_t pid, const std::string& words) { return fmt::format("process {} {}", pid, words); }
 
-Journal open_journal(const Target& target, uint64_t attachment) {
+Journal open_journal(const Target& target, RemotePtr<penna_attachment> attachment) {
   Journal journal(target.pid, attachment, target.code.sigreturn, target.system_code);
   if (target.standalone) journal.set_unwinder(target.standalone->unwinder);
   return journal;
@@ -218,8 +218,8 @@ Journal open_journal(const Target& target, uint64_t attachment) {
 
 // An earlier recorder left its agent in the process: makes it usable again. Returns a sentence; empty: success.
 std::string renew_agent(const Target& target, const std::string& agent_path, Start* start) {
-  if (target.standalone) start->base = start->residue->agent.bias;
-  if (start->residue->attachment == 0) return "";
+  if (target.standalone) start->base = start->residue->agent.at<uint8_t>(0);
+  if (!start->residue->attachment) return "";
   const Guest before = Guest::of(target.memory, start->residue->attachment);
   if (before.is_running(target.memory)) return sentence_on(target.pid, "is being attached to by another recorder");
   const auto renewed =
@@ -274,7 +274,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   const auto target = examine(pid);
   if (!target) return sentence(target.error().text);
   const uint32_t filters = most_call_filters(pid);
-  const auto refusals = judge_call_filters(pid, target->code.system_call);
+  const auto refusals = judge_call_filters(pid, target->code.system_call.number());
   if (!refusals) return sentence(refusals.error().text);
 
   // The guest loads the agent, which plans. It inherits the filters of the thread that makes it.
@@ -346,10 +346,10 @@ std::string Patients::restore(pid_t pid) const {
                      restored->other_programs, restored->stopped_ns, restored->waiting, restored->trouble);
 }
 
-RemotePtr<const uint8_t> Patients::finisher_in(pid_t pid) const {
+CodePtr Patients::finisher_in(pid_t pid) const {
   const auto journal = journal_of(pid);
   const auto memory = RemoteMemory::open(pid);
-  return journal && memory ? journal->finisher(*memory) : RemotePtr<const uint8_t>();
+  return journal && memory ? journal->finisher(*memory) : CodePtr();
 }
 
 // Restores what is still changed in the process and its descendants: those forked just now may not have connected to

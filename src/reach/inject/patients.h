@@ -41,7 +41,7 @@ class Patients {
   // Restores the process and those that it has forked since. Returns numbers for parse_restored(), or a sentence.
   std::string restore(pid_t pid) const;
   // RemoteCode::finisher for such a process; null: it is none.
-  RemotePtr<const uint8_t> finisher_in(pid_t pid) const;
+  CodePtr finisher_in(pid_t pid) const;
   // Restores all of them: the recorder, which was to order it, is dead.
   void put_all_back() const;
 

@@ -38,13 +38,12 @@ struct Made {
 };
 
 // A lock's first four bytes are 0 if nobody holds it, both in glibc and in musl.
-bool are_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) {
-  return std::none_of(locks.begin(), locks.end(),
-                      [&](uint64_t at) { return memory.get<uint32_t>(at).value_or(0) != 0; });
+bool are_free(const std::vector<RemotePtr<uint32_t>>& locks, const RemoteMemory& memory) {
+  return std::none_of(locks.begin(), locks.end(), [&](RemotePtr<uint32_t> at) { return memory.get_or_zero(at) != 0; });
 }
 
 // While a thread is borrowed, which the others do not wait for.
-bool await_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) {
+bool await_free(const std::vector<RemotePtr<uint32_t>>& locks, const RemoteMemory& memory) {
   constexpr std::chrono::milliseconds kPatience(2);
   for (const auto start = std::chrono::steady_clock::now(); !are_free(locks, memory);)
     if (std::chrono::steady_clock::now() - start > kPatience) return false;
@@ -54,16 +53,17 @@ bool await_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) 
 std::string answer_of(Trouble trouble, const std::string& text) { return static_cast<char>(trouble) + text; }
 
 // Returns kMade and the copy's number, or a Trouble and text to follow "process N ".
-std::string make_copy(pid_t pid, const std::vector<uint64_t>& locks, Made* made) {
+std::string make_copy(pid_t pid, const std::vector<RemotePtr<uint32_t>>& locks, Made* made) {
   made->turn = lock_target(pid);
   if (!made->turn) return answer_of(Trouble::kRefused, kTargetBusy);
   const auto target = examine(pid);
   if (!target) return answer_of(Trouble::kRefused, target.error().text);
-  const auto refusals = judge_call_filters(pid, target->code.system_call, true);
+  const auto refusals = judge_call_filters(pid, target->code.system_call.number(), true);
   if (!refusals) return answer_of(Trouble::kRefused, refusals.error().text);
-  const uint64_t exit_function = target->standalone ? target->standalone->function("_exit")
-                                                    : RemoteSymbols(target->memory, *target->libc).find("_exit");
-  if (exit_function == 0) return answer_of(Trouble::kRefused, "has a libc without _exit");
+  const CodePtr exit_function = target->standalone
+                                    ? target->standalone->function("_exit")
+                                    : RemoteSymbols(target->memory, *target->libc).find<const uint8_t>("_exit");
+  if (!exit_function) return answer_of(Trouble::kRefused, "has a libc without _exit");
   std::optional<BorrowedThread::Child> child;
   Trouble what = Trouble::kRefused;
   const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {
@@ -104,7 +104,7 @@ std::string end_copy(const Made& made) {
 
 }  // namespace
 
-Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& locks, Trouble* trouble) {
+Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<RemotePtr<uint32_t>>& locks, Trouble* trouble) {
   *trouble = Trouble::kRefused;
   const auto made = std::make_shared<Made>();
   auto surgeon =

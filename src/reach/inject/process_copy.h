@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/remote_ptr.h"
 #include "base/result.h"
 #include "reach/inject/surgeon.h"
 
@@ -30,7 +31,7 @@ class ProcessCopy {
   static constexpr const char* kLockedText = "could not be copied: its threads always hold a lock that the agent needs";
   // The error is text to follow "process N ", and *trouble says which. `locks`: where in the process there are locks
   // that must be free in the copy, for nothing releases them there.
-  static Result<ProcessCopy> make(pid_t pid, const std::vector<uint64_t>& locks, Trouble* trouble);
+  static Result<ProcessCopy> make(pid_t pid, const std::vector<RemotePtr<uint32_t>>& locks, Trouble* trouble);
   ProcessCopy(ProcessCopy&& other) noexcept
       : surgeon_(std::move(other.surgeon_)), pid_(std::exchange(other.pid_, -1)) {}
   ProcessCopy& operator=(ProcessCopy&&) = delete;

@@ -45,7 +45,8 @@ class Changes {
   std::vector<PlannedChange> take(const RemoteMemory& process) {
     std::vector<PlannedChange> list;
     for (auto& [address, one] : changes_) {
-      if (const std::string now = process.part(address, one.before.size()); now.size() == one.before.size())
+      if (const std::string now = process.part(RemoteBytes(address), one.before.size());
+          now.size() == one.before.size())
         one.before = now;
       if (one.before != one.after) list.push_back(std::move(one));
     }
@@ -63,7 +64,7 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
   const auto there = examine(copy);
   if (!there) return Error{"could not be copied: the copy has ended"};
   const auto residue = find_residue(*there);
-  const auto planned = residue ? Journal(copy, residue->attachment, 0, {}).planned() : Error{"has no agent"};
+  const auto planned = residue ? Journal(copy, residue->attachment, {}, {}).planned() : Error{"has no agent"};
   if (!planned) return Error{"could not be copied: the copy did not start"};
   Changes changes;
   for (const penna_change& one : *planned) {
@@ -75,15 +76,15 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
                   std::string(1, static_cast<char>(PENNA_MODULE_MARK)));
   }
   // Made by the recorder itself (say_not_single_threaded()).
-  for (const uint64_t at : process.needs.single_threaded)
-    if (at != 0) changes.add(at, PlannedChange::Kind::kFlag, std::string(1, '\1'), std::string(1, '\0'));
+  for (const RemotePtr<uint8_t> at : process.needs.single_threaded)
+    if (at) changes.add(at.number(), PlannedChange::Kind::kFlag, std::string(1, '\1'), std::string(1, '\0'));
   return changes.take(process.memory);
 }
 
 // In one copy. The error is text to follow "process N "; *again: another copy may succeed. `locks`: what earlier copies
 // have waited for in vain.
-Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, std::vector<uint64_t>* locks,
-                                bool* again) {
+Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage,
+                                std::vector<RemotePtr<uint32_t>>* locks, bool* again) {
   constexpr std::chrono::milliseconds kLockPatience(300);
   ProcessCopy::Trouble why{};
   auto made = ProcessCopy::make(process.pid, *locks, &why);
@@ -144,7 +145,7 @@ Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage) {
   const auto sentence = [pid](const Error& error) { return Error{fmt::format("process {} {}", pid, error.text)}; };
   const auto process = examine(pid);
   if (!process) return sentence(process.error());
-  std::vector<uint64_t> locks;
+  std::vector<RemotePtr<uint32_t>> locks;
   for (;; std::this_thread::sleep_for(kBetween)) {
     bool again = false;
     auto rehearsed = rehearse_once(*process, stage, &locks, &again);

@@ -24,9 +24,9 @@ namespace penna {
 
 struct Residue {
   RemoteLibrary agent;
-  uint64_t attach = 0;         // penna_agent_attach
-  uint64_t attachment_at = 0;  // penna_agent_attachment
-  uint64_t attachment = 0;     // the value stored there; 0: it was loaded, and never used
+  CodePtr attach;                                        // penna_agent_attach
+  RemotePtr<RemotePtr<penna_attachment>> attachment_at;  // penna_agent_attachment
+  RemotePtr<penna_attachment> attachment;                // stored there; null: it was loaded, and never used
 };
 std::optional<Residue> find_residue(const Target& target);
 

@@ -83,61 +83,62 @@ Result<StandaloneAgent> StandaloneAgent::load(const std::string& path) {
   return agent;
 }
 
-std::string StandaloneAgent::map(BorrowedThread& thread, int descriptor, uint64_t* base) const {
+std::string StandaloneAgent::map(BorrowedThread& thread, int descriptor, RemoteBytes* base) const {
   const char* const kNoMemory = "has too little memory left for the agent";
   const auto room =
       map_memory(thread, 0, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (!is_mapped(room)) return kNoMemory;
-  *base = static_cast<uint64_t>(*room);
+  *base = RemoteBytes(static_cast<uint64_t>(*room));
   for (const Segment& segment : segments_) {
     const uint64_t start = page_down(segment.address), end = page_up(segment.address + segment.file_bytes);
-    if (!is_mapped(map_memory(thread, *base + start, end - start, segment.protection, MAP_PRIVATE | MAP_FIXED,
-                              descriptor, start)))
+    if (!is_mapped(map_memory(thread, (*base + start).number(), end - start, segment.protection,
+                              MAP_PRIVATE | MAP_FIXED, descriptor, start)))
       return (segment.protection & PROT_EXEC) != 0 ? "may not map executable memory" : kNoMemory;
   }
   return {};
 }
 
-std::string StandaloneAgent::image_at(uint64_t base) const {
+std::string StandaloneAgent::image_at(RemoteBytes base) const {
   std::string image = image_;
   for (const Relocation& one : relocations_) {
-    const uint64_t value = base + one.value;
+    const uint64_t value = (base + one.value).number();
     std::memcpy(image.data() + one.at, &value, sizeof value);
   }
   return image;
 }
 
-uint64_t find_standalone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges) {
+RemoteBytes find_standalone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges) {
   const std::string name = fmt::format("/memfd:{} (deleted)", StandaloneAgent::kMemoryFile);
   for (const MemoryRange& range : ranges) {
     if (range.name != name) continue;
-    const RemoteLibrary library = standalone_library(memory, range.start);
-    if (library.phdrs != 0 && RemoteSymbols(memory, library).find("penna_agent_standalone") != 0) return range.start;
+    const RemoteBytes base(range.start);
+    const RemoteLibrary library = standalone_library(memory, base);
+    if (library.phdrs && RemoteSymbols(memory, library).find("penna_agent_standalone")) return base;
   }
-  return 0;
+  return {};
 }
 
-RemoteLibrary standalone_library(const RemoteMemory& memory, uint64_t base) {
+RemoteLibrary standalone_library(const RemoteMemory& memory, RemoteBytes base) {
   RemoteLibrary library;
-  const auto header = memory.get<Elf64_Ehdr>(base);
+  const auto header = memory.get(base.as<Elf64_Ehdr>());
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return library;
-  library.bias = base;
+  library.bias = base.number();
   library.name = StandaloneAgent::kMemoryFile;
-  library.phdrs = base + header->e_phoff;
+  library.phdrs = library.at<Elf64_Phdr>(header->e_phoff);
   library.phdr_count = header->e_phnum;
   for (uint32_t i = 0; i < library.phdr_count; ++i)
-    if (const auto segment = memory.get<Elf64_Phdr>(library.phdrs + i * sizeof(Elf64_Phdr));
-        segment && segment->p_type == PT_DYNAMIC)
-      library.dynamic = base + segment->p_vaddr;
+    if (const auto segment = memory.get(library.phdrs + i); segment && segment->p_type == PT_DYNAMIC)
+      library.dynamic = library.at<Elf64_Dyn>(segment->p_vaddr);
   return library;
 }
 
 // Below the program, else far above it, beyond the growth of its heap: the agent looks for room likewise
 // (near_ranges.h).
-uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, const std::vector<MemoryRange>& ranges) {
+RemotePtr<char> map_frames(BorrowedThread& thread, const StandaloneProgram& program,
+                           const std::vector<MemoryRange>& ranges) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kHeapRoom = 256 << 20, kStep = 1 << 20, kLowest = 64 << 10;
   const uint64_t bytes = page_up(program.facts.frame_bytes), start = program.facts.program;
-  if (bytes == 0) return 0;
+  if (bytes == 0) return {};
   const auto is_free = [&](uint64_t at) {
     return std::none_of(ranges.begin(), ranges.end(),
                         [&](const MemoryRange& one) { return one.start < at + bytes && at < one.end; });
@@ -152,38 +153,38 @@ uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, co
     if (!is_free(at)) continue;
     const auto got =
         map_memory(thread, at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got && static_cast<uint64_t>(*got) == at) return at;
+    if (got && static_cast<uint64_t>(*got) == at) return RemotePtr<char>(at);
     if (--tries == 0) break;
   }
-  return 0;
+  return {};
 }
 
-bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const StandaloneProgram& program,
-                               uint64_t frames) {
+bool describe_program_to_agent(const RemoteMemory& memory, RemoteBytes base, const StandaloneProgram& program,
+                               RemotePtr<char> frames) {
   const RemoteSymbols symbols(memory, standalone_library(memory, base));
-  const uint64_t alone_at = symbols.find("penna_agent_standalone"), list_at = symbols.find("penna_agent_symbols");
-  if (alone_at == 0 || list_at == 0) return false;
+  const auto alone_at = symbols.find<penna_standalone>("penna_agent_standalone");
+  const auto list_at = symbols.find<penna_standalone_symbol>("penna_agent_symbols");
+  if (!alone_at || !list_at) return false;
   penna_standalone facts = program.facts;
-  const auto before = memory.get<penna_standalone>(alone_at);
+  const auto before = memory.get(alone_at);
   // The agent was attached here before.
-  if (frames == 0 && facts.frame_bytes != 0) {
+  if (!frames && facts.frame_bytes != 0) {
     if (!before || before->frame_bytes != facts.frame_bytes) return false;
     facts.frames = before->frames;
   }
-  if (frames != 0) {
-    const std::string table = frames_at(program, frames);
-    if (!memory.write(frames, table.data(), table.size())) return false;
-    facts.frames = frames;
+  if (frames) {
+    if (!memory.write(frames, frames_at(program, frames))) return false;
+    facts.frames = frames.number();
   }
   constexpr uint32_t kMostSymbols = 1000;
   for (uint32_t i = 0; i < kMostSymbols; ++i) {
-    auto one = memory.get<penna_standalone_symbol>(list_at + i * sizeof(penna_standalone_symbol));
+    auto one = memory.get(list_at + i);
     if (!one) return false;
     if (one->name[0] == '\0') break;
-    one->address = program.function(std::string(one->name, strnlen(one->name, sizeof one->name)));
-    if (!memory.write(list_at + i * sizeof *one, &*one, sizeof *one)) return false;
+    one->address = program.function(std::string(one->name, strnlen(one->name, sizeof one->name))).number();
+    if (!memory.write(list_at + i, *one)) return false;
   }
-  return memory.write(alone_at, &facts, sizeof facts);
+  return memory.write(alone_at, facts);
 }
 
 }  // namespace penna

@@ -31,10 +31,10 @@ class StandaloneAgent {
 
   // Maps it from the descriptor of a still empty memfd; *base: where. Returns text to follow "process N "; empty on
   // success.
-  std::string map(BorrowedThread& thread, int descriptor, uint64_t* base) const;
+  std::string map(BorrowedThread& thread, int descriptor, RemoteBytes* base) const;
   // Contents for the memfd.
-  std::string image_at(uint64_t base) const;
-  uint64_t attach_at(uint64_t base) const { return base + attach_; }
+  std::string image_at(RemoteBytes base) const;
+  CodePtr attach_at(RemoteBytes base) const { return base + attach_; }
 
  private:
   struct Segment {
@@ -51,16 +51,17 @@ class StandaloneAgent {
   uint64_t bytes_ = 0, attach_ = 0;
 };
 
-// Address of a standalone agent that was loaded before; 0: none.
-uint64_t find_standalone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges);
+// Where a standalone agent was loaded before; null: none.
+RemoteBytes find_standalone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges);
 // The agent there, seen as a library.
-RemoteLibrary standalone_library(const RemoteMemory& memory, uint64_t base);
+RemoteLibrary standalone_library(const RemoteMemory& memory, RemoteBytes base);
 
-// Memory for a table of unwind information within reach of the program; 0: not needed, or no room.
-uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, const std::vector<MemoryRange>& ranges);
+// Memory for a table of unwind information within reach of the program; null: not needed, or no room.
+RemotePtr<char> map_frames(BorrowedThread& thread, const StandaloneProgram& program,
+                           const std::vector<MemoryRange>& ranges);
 
 // Describes the program to the agent, once it is loaded. `frames`: from map_frames(). False: the process has ended.
-bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const StandaloneProgram& program,
-                               uint64_t frames);
+bool describe_program_to_agent(const RemoteMemory& memory, RemoteBytes base, const StandaloneProgram& program,
+                               RemotePtr<char> frames);
 
 }  // namespace penna

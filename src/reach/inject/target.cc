@@ -27,9 +27,9 @@ BorrowedCode find_code(const Target& target) {
   BorrowedCode code;
   for (const RemoteRange& range : target.system_code) {
     const BorrowedCode found = find_borrowed_code(target.memory, range);
-    if (code.system_call == 0) code.system_call = found.system_call;
-    if (code.sigreturn == 0) code.sigreturn = found.sigreturn;
-    if (code.pop_number == 0) code.pop_number = found.pop_number;
+    if (!code.system_call) code.system_call = found.system_call;
+    if (!code.sigreturn) code.sigreturn = found.sigreturn;
+    if (!code.pop_number) code.pop_number = found.pop_number;
   }
   return code;
 }
@@ -74,7 +74,7 @@ Result<Target> try_to_examine(pid_t pid) {
 bool is_free_of_locks(const Target& target, const ThreadState& thread) {
   constexpr uint64_t kCallsOfMalloc[] = {SYS_brk,     SYS_mmap,  SYS_munmap,    SYS_mremap,           SYS_mprotect,
                                          SYS_madvise, SYS_futex, SYS_getrandom, SYS_sched_getaffinity};
-  const auto is_systems = [&](uint64_t pc) {
+  const auto is_systems = [&](CodePtr pc) {
     return std::any_of(target.system_code.begin(), target.system_code.end(),
                        [pc](const RemoteRange& code) { return code.holds(pc); });
   };
@@ -82,13 +82,13 @@ bool is_free_of_locks(const Target& target, const ThreadState& thread) {
   const bool waits =
       call && std::find(std::begin(kCallsOfMalloc), std::end(kCallsOfMalloc), *call) == std::end(kCallsOfMalloc);
   if (!waits && is_systems(thread.pc())) return false;
-  const std::vector<uint64_t> pcs = interrupted_pcs(target.memory, thread, target.code.sigreturn);
+  const std::vector<CodePtr> pcs = interrupted_pcs(target.memory, thread, target.code.sigreturn);
   return std::none_of(pcs.begin(), pcs.end(), is_systems);
 }
 
 bool says_single_threaded(const Target& target) {
-  const uint64_t at = target.needs.single_threaded[0];
-  return at != 0 && target.memory.get<uint8_t>(at).value_or(0) != 0;
+  const RemotePtr<uint8_t> at = target.needs.single_threaded[0];
+  return at && target.memory.get_or_zero(at) != 0;
 }
 
 // A thread of the process that we keep stopped for as long as this object lives.
@@ -150,9 +150,8 @@ Result<Target> examine(pid_t pid) {
 }
 
 void say_not_single_threaded(const Target& target) {
-  const uint8_t no = 0;
-  for (const uint64_t at : target.needs.single_threaded)
-    if (at != 0) target.memory.write(at, &no, sizeof no);
+  for (const RemotePtr<uint8_t> at : target.needs.single_threaded)
+    if (at) target.memory.write(at, 0);
 }
 
 std::string with_borrowed_thread(const Target& target, const BorrowedWork& work) {

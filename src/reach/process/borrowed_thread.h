@@ -24,12 +24,12 @@ namespace penna {
 
 // Existing code of the process to use for it. Not our own: a page that we map would itself need a system call first.
 struct BorrowedCode {
-  uint64_t system_call = 0;  // performs one, and returns
-  uint64_t sigreturn = 0;    // returns from a signal handler
-  uint64_t pop_number = 0;   // pops rax, and returns: if no program code sets handlers, there is no sigreturn
-  bool is_enough() const { return system_call != 0 && (sigreturn != 0 || pop_number != 0); }
+  CodePtr system_call;  // performs one, and returns
+  CodePtr sigreturn;    // returns from a signal handler
+  CodePtr pop_number;   // pops rax, and returns: if no program code sets handlers, there is no sigreturn
+  bool is_enough() const { return system_call && (sigreturn || pop_number); }
 };
-// Searches libc's code; zero: not found.
+// Searches libc's code; null: not found.
 BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code);
 
 class BorrowedThread {
@@ -48,9 +48,9 @@ class BorrowedThread {
     pid_t pid;      // in our PID namespace
     int64_t there;  // in the process's own PID namespace; or an error
   };
-  std::optional<Child> copy_process(const RemoteMemory& memory, uint64_t exit_function);
+  std::optional<Child> copy_process(const RemoteMemory& memory, CodePtr exit_function);
   // From here on, the system call that the stop has cut is finished there (thread_state.h).
-  void finish_calls_at(RemotePtr<const uint8_t> code) { saved_.finish_calls_at(code); }
+  void finish_calls_at(CodePtr code) { saved_.finish_calls_at(code); }
   // The thread is then stopped, in its original state; false: it is gone, or already returning by itself.
   bool release();
 
@@ -67,7 +67,7 @@ class BorrowedThread {
   pid_t pid_, thread_;
   BorrowedCode code_;
   ThreadState saved_;
-  uint64_t return_path_ = 0;  // on the stack: where a call returns to
+  RemotePtr<uint64_t> return_path_;  // on the stack: where a call returns to
 };
 
 }  // namespace penna

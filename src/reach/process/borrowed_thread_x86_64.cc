@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 #include <csignal>
@@ -44,14 +45,14 @@ bool get_registers(pid_t thread, GeneralRegisters* registers) {
 //    58 c3                       pop %rax; ret
 BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code) {
   constexpr size_t kMost = 64 << 20;
-  const std::string bytes = memory.part(code.start, std::min<size_t>(code.end - code.start, kMost));
+  const std::string bytes = memory.part(code.start, std::min<size_t>(bytes_between(code.start, code.end), kMost));
   const auto find = [&](std::string_view what) {
     const size_t at = bytes.find(what);
-    return at != bytes.npos ? code.start + at : 0;
+    return at != bytes.npos ? code.start + at : CodePtr();
   };
   using namespace std::string_view_literals;
   BorrowedCode found{find("\x0f\x05\xc3"sv), find("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"sv), find("\x58\xc3"sv)};
-  if (found.sigreturn == 0) found.sigreturn = find("\xb8\x0f\x00\x00\x00\x0f\x05"sv);
+  if (!found.sigreturn) found.sigreturn = find("\xb8\x0f\x00\x00\x00\x0f\x05"sv);
   return found;
 }
 
@@ -64,12 +65,12 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   // that a signal handler would find on its stack. Without __restore_rt the thread also takes the call's number from
   // there.
   std::vector<uint64_t> way;
-  if (code.sigreturn != 0)
-    way = {code.sigreturn};
+  if (code.sigreturn)
+    way = {code.sigreturn.number()};
   else
-    way = {code.pop_number, SYS_rt_sigreturn, code.system_call};
-  borrowed.return_path_ = frame.context().number() - 8 * way.size();
-  if (!frame.write(thread) || !memory.write(borrowed.return_path_, way.data(), 8 * way.size())) return {};
+    way = {code.pop_number.number(), SYS_rt_sigreturn, code.system_call.number()};
+  borrowed.return_path_ = frame.context().as<uint64_t>() - way.size();
+  if (!frame.write(thread) || !memory.write(borrowed.return_path_, way)) return {};
   return borrowed;
 }
 
@@ -89,8 +90,8 @@ bool BorrowedThread::to_next_call_stop() {
 bool BorrowedThread::prepare_call(long number, const std::array<uint64_t, 6>& arguments) {
   GeneralRegisters there{};
   if (!get_registers(thread_, &there)) return false;
-  there.rip = code_.system_call;
-  there.rsp = return_path_;
+  there.rip = code_.system_call.number();
+  there.rsp = return_path_.number();
   there.rax = static_cast<uint64_t>(number);
   there.orig_rax = ~uint64_t{0};
   there.rdi = arguments[0], there.rsi = arguments[1], there.rdx = arguments[2];
@@ -122,11 +123,11 @@ std::optional<pid_t> BorrowedThread::new_child() {
 
 // The child gets a stack in its copy of the memory, below what the thread has put on its own. Its only return addresses
 // lead to exit: if we are killed, it must not continue as the program.
-std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, uint64_t exit_function) {
+std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, CodePtr exit_function) {
   constexpr uint64_t kBelow = 1024;
-  const uint64_t stack = (return_path_ - kBelow) & ~uint64_t{15};
-  const uint64_t exits[] = {exit_function, exit_function, exit_function, exit_function};
-  if (!memory.write(stack, exits, sizeof exits) || !prepare_call(SYS_clone, {0, stack, 0, 0, 0, 0}) ||
+  const RemoteBytes stack = aligned_down(return_path_.as<uint8_t>() - kBelow, 16);
+  const CodePtr exits[] = {exit_function, exit_function, exit_function, exit_function};
+  if (!memory.write(stack.as<CodePtr>(), exits) || !prepare_call(SYS_clone, {0, stack.number(), 0, 0, 0, 0}) ||
       !to_next_call_stop() || !traced(PTRACE_SETOPTIONS, thread_, 0, kOptions | PTRACE_O_TRACECLONE))
     return {};
   const auto child = new_child();
@@ -136,7 +137,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   if ((child && !to_next_call_stop()) || !get_registers(thread_, &there)) return {};
   if (!child) return Child{0, static_cast<int64_t>(there.rax)};
   BorrowedThread copy(*child, *child, code_);
-  copy.return_path_ = stack;
+  copy.return_path_ = stack.as<uint64_t>();
   if (!copy.settle(saved_)) return ::kill(*child, SIGKILL), std::nullopt;
   return Child{*child, static_cast<int64_t>(there.rax)};
 }
@@ -149,15 +150,15 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 // there, including frames of signal handlers that have returned. None of it means anything to the copy, nor do the
 // handlers that the program is running: the copy never returns to the code they interrupted.
 bool BorrowedThread::settle(const ThreadState& original) {
-  constexpr int64_t kTime[] = {600, 0};  // timeval
-  const uint64_t time_at = return_path_ + 64, dead_at = time_at + sizeof kTime;
+  const RemotePtr<timeval> time_at = (return_path_ + 8).as<timeval>();
+  const auto dead_at = (time_at + 1).as<char>();
   const auto memory = RemoteMemory::open(pid_);
-  const std::string nothing(original.stack() - dead_at, '\0');
+  const std::string nothing(bytes_between(dead_at.as<uint8_t>(), original.stack()), '\0');
   if (memory) forget_signal_frames(*memory, original, code_.sigreturn);
-  return memory && memory->write(time_at, kTime, sizeof kTime) &&
-         memory->write(dead_at, nothing.data(), nothing.size()) && await_interrupt(pid_, thread_, kLongestCallUs) &&
+  return memory && memory->write(time_at, timeval{600, 0}) && memory->write(dead_at, nothing) &&
+         await_interrupt(pid_, thread_, kLongestCallUs) &&
          call(SYS_prctl, {PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0, 0}) &&
-         call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) && prepare_call(SYS_select, {0, 0, 0, 0, time_at, 0}) &&
+         call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) && prepare_call(SYS_select, {0, 0, 0, 0, time_at.number(), 0}) &&
          traced(PTRACE_DETACH, thread_, 0, 0);
 }
 

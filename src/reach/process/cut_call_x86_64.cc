@@ -85,11 +85,10 @@ constexpr Kind kKinds[] = {
     {SYS_getrandom, &GeneralRegisters::rdi, &GeneralRegisters::rsi, always},
 };
 
-bool has_finishing_code(pid_t thread, RemotePtr<const uint8_t> at) {
+bool has_finishing_code(pid_t thread, CodePtr at) {
   const std::span<const uint8_t> code = finishing_code();
   std::vector<uint8_t> there(code.size());
-  return read_bytes(thread, at.number(), there.data(), there.size()) &&
-         std::equal(code.begin(), code.end(), there.begin());
+  return read_from(thread, at, there) && std::equal(code.begin(), code.end(), there.begin());
 }
 
 }  // namespace
@@ -111,7 +110,7 @@ std::optional<CutCall> CutCall::find(pid_t thread, const GeneralRegisters& at) {
 bool CutCall::cut_vector(pid_t thread) {
   uint64_t skipped = at_.rax;
   std::vector<iovec> all(std::min<uint64_t>(at_.rdx, kMostParts + 1));
-  if (all.size() > kMostParts || !read_bytes(thread, at_.rsi, all.data(), all.size() * sizeof all[0])) return false;
+  if (all.size() > kMostParts || !read_from(thread, RemotePtr<iovec>(at_.rsi), all)) return false;
   for (const iovec& one : all) {
     const uint64_t passed = std::min<uint64_t>(skipped, one.iov_len);
     skipped -= passed;
@@ -130,31 +129,30 @@ bool may_be_cut(pid_t pid, pid_t thread) {
           std::any_of(std::begin(kKinds), std::end(kKinds), [&](const Kind& one) { return one.number == number; }));
 }
 
-std::optional<GeneralRegisters> CutCall::finish(pid_t thread, RemotePtr<const uint8_t> code, uint64_t below) const {
+std::optional<GeneralRegisters> CutCall::finish(pid_t thread, CodePtr code, uint64_t below) const {
   Words words{at_.rax, at_.rdi, at_.rsi, at_.rdx, at_.r10, at_.rip, at_.rsp};
-  const size_t parts_bytes = parts_.size() * sizeof parts_[0];
-  uint64_t at = (at_.rsp - uint64_t{kRedZone} - below - sizeof words - parts_bytes) & ~uint64_t{15};
+  const uint64_t bytes = sizeof words + parts_.size() * sizeof parts_[0];
+  auto at = aligned_down(RemoteBytes(at_.rsp) - kRedZone - below - bytes, 16).as<Words>();
   // Cut once more: what is there stays there, however often that happens.
-  if (has_finishing_code(thread, RemotePtr<const uint8_t>(at_.rip) - kSyscallBytes)) {
-    at = at_.rsp;
-    if (!read_bytes(thread, at, &words, sizeof words)) return {};
+  if (has_finishing_code(thread, CodePtr(at_.rip) - kSyscallBytes)) {
+    at = RemotePtr<Words>(at_.rsp);
+    if (!read_from(thread, at, {&words, 1})) return {};
     words.done += at_.rax;
   }
   GeneralRegisters rest = rest_;
-  rest.rsp = at;
+  const auto parts_at = (at + 1).as<iovec>();
+  rest.rsp = at.number();
   rest.rip = code.number();
   rest.rax = at_.orig_rax;
   rest.orig_rax = ~uint64_t{0};
-  if (!parts_.empty()) rest.rsi = at + sizeof words, rest.rdx = parts_.size();
-  if (!write_bytes(thread, at, &words, sizeof words) ||
-      !write_bytes(thread, at + sizeof words, parts_.data(), parts_bytes))
-    return {};
+  if (!parts_.empty()) rest.rsi = parts_at.number(), rest.rdx = parts_.size();
+  if (!write_to(thread, at, {&words, 1}) || !write_to(thread, parts_at, parts_)) return {};
   return rest;
 }
 
-RemotePtr<const uint8_t> finishing_code_before(pid_t thread, RemotePtr<const uint8_t> entry) {
+CodePtr finishing_code_before(pid_t thread, CodePtr entry) {
   const auto at = entry - static_cast<int64_t>(finishing_code().size());
-  return has_finishing_code(thread, at) ? at : RemotePtr<const uint8_t>();
+  return has_finishing_code(thread, at) ? at : CodePtr();
 }
 
 std::span<const uint8_t> finishing_code() { return {penna_finish_call, penna_finish_call_end}; }

@@ -27,7 +27,7 @@ class CutCall {
   static std::optional<CutCall> find(pid_t thread, const GeneralRegisters& at);
   // The registers to continue with; what the code needs is put on the thread's stack, `below` bytes below its red zone.
   // `code`: where the process has finishing_code(). Empty: there is no memory.
-  std::optional<GeneralRegisters> finish(pid_t thread, RemotePtr<const uint8_t> code, uint64_t below) const;
+  std::optional<GeneralRegisters> finish(pid_t thread, CodePtr code, uint64_t below) const;
 
  private:
   explicit CutCall(const GeneralRegisters& at) : at_(at), rest_(at) {}
@@ -43,6 +43,6 @@ bool may_be_cut(pid_t pid, pid_t thread);
 // Position-independent. A thread in it may stay there as long as the call lasts.
 std::span<const uint8_t> finishing_code();
 // Where the agent has it, before code of PENNA_REMOTE_CODE's; null: it is another agent.
-RemotePtr<const uint8_t> finishing_code_before(pid_t thread, RemotePtr<const uint8_t> entry);
+CodePtr finishing_code_before(pid_t thread, CodePtr entry);
 
 }  // namespace penna

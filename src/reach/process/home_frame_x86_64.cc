@@ -73,12 +73,12 @@ ReturnFrame::ReturnFrame(RemoteBytes stack_top, const GeneralRegisters& general,
   const size_t vector_bytes = bytes_of(features, vector.size());
   // From the top down: magic2, the vector state (XRSTOR requires 64-byte alignment), the ucontext, kHead bytes of our
   // own.
-  const uint64_t vector_at = (stack_top.number() - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
-  context_ = RemoteBytes((vector_at - sizeof(Context)) & ~uint64_t{15});
+  const RemoteBytes vector_at = aligned_down(stack_top - vector_bytes - FP_XSTATE_MAGIC2_SIZE, 64);
+  context_ = aligned_down(vector_at - sizeof(Context), 16);
 
   Context context{
       kFpXstate | kSigcontextSs | kStrictRestoreSs, 0, 0, kNoStackFlags, 0, registers_of(general), signal_mask};
-  context.registers.fpstate = reinterpret_cast<_fpstate*>(vector_at);
+  context.registers.fpstate = static_cast<_fpstate*>(vector_at.argument());
   _fpx_sw_bytes about{};
   about.magic1 = FP_XSTATE_MAGIC1;
   about.extended_size = static_cast<uint32_t>(vector_bytes + FP_XSTATE_MAGIC2_SIZE);
@@ -86,18 +86,16 @@ ReturnFrame::ReturnFrame(RemoteBytes stack_top, const GeneralRegisters& general,
   about.xstate_size = static_cast<uint32_t>(vector_bytes);
   const uint32_t end = FP_XSTATE_MAGIC2;
 
-  bytes_.resize(vector_at + vector_bytes + sizeof end - this->stack_top().number());
+  bytes_.resize(bytes_between(this->stack_top(), vector_at) + vector_bytes + sizeof end);
   uint8_t* const to = bytes_.data() + kHead;
   to[PENNA_REMOTE_SLEEP] = sleeps;
-  uint8_t* const vector_to = to + (vector_at - context_.number());
+  uint8_t* const vector_to = to + bytes_between(context_, vector_at);
   std::memcpy(to, &context, sizeof context);
   std::memcpy(vector_to, vector.data(), vector_bytes);
   std::memcpy(vector_to + kFeatures, &about, sizeof about);
   std::memcpy(vector_to + vector_bytes, &end, sizeof end);
 }
 
-bool ReturnFrame::write(pid_t thread) const {
-  return write_bytes(thread, stack_top().number(), bytes_.data(), bytes_.size());
-}
+bool ReturnFrame::write(pid_t thread) const { return write_to(thread, stack_top(), bytes_); }
 
 }  // namespace penna

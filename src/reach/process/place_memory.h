@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 
 #include "reach/process/remote_memory.h"
 
@@ -22,40 +23,42 @@ class PlaceMemory {
   explicit PlaceMemory(const RemoteMemory& memory) : memory_(memory), pages_(new Pages) {}
 
   // All or nothing, as RemoteMemory has it.
-  bool read(uint64_t at, void* to, size_t bytes) {
-    const Page* const page = page_of(at, bytes);
-    if (page == nullptr) return memory_.read(at, to, bytes);
-    std::memcpy(to, page->bytes.data() + at % kPage, bytes);
+  bool read(RemoteBytes at, std::span<uint8_t> to) {
+    const Page* const page = page_of(at, to.size());
+    if (page == nullptr) return memory_.read(at, to);
+    std::memcpy(to.data(), page->bytes.data() + in_page(at), to.size());
     return true;
   }
-  bool write(uint64_t at, const void* from, size_t bytes) {
-    if (!memory_.write(at, from, bytes)) return false;
-    if (!is_in_one_page(at, bytes))
-      kept(at).begin = kept(at + bytes - 1).begin = kNone;
+  bool write(RemoteBytes at, std::span<const uint8_t> from) {
+    if (!memory_.write(at, from)) return false;
+    if (!is_in_one_page(at, from.size()))
+      kept(at).begin = kept(at + (from.size() - 1)).begin = kNone;
     else if (is_kept(at))
-      std::memcpy(kept(at).bytes.data() + at % kPage, from, bytes);
+      std::memcpy(kept(at).bytes.data() + in_page(at), from.data(), from.size());
     return true;
   }
   const RemoteMemory& itself() const { return memory_; }
 
  private:
-  static constexpr uint64_t kPage = 4096, kNone = 1;  // no page begins at 1
+  static constexpr uint64_t kPage = 4096;
+  static constexpr RemoteBytes kNone{1};  // no page begins at 1
   struct Page {
-    uint64_t begin = kNone;
+    RemoteBytes begin = kNone;
     std::array<uint8_t, kPage> bytes;
   };
   using Pages = std::array<Page, 16>;  // few, because all are touched while the process stands still
 
-  static bool is_in_one_page(uint64_t at, size_t bytes) { return bytes <= kPage - at % kPage; }
+  static uint64_t in_page(RemoteBytes at) { return at.number() % kPage; }
+  static bool is_in_one_page(RemoteBytes at, size_t bytes) { return bytes <= kPage - in_page(at); }
   // Where the page is kept, or would be.
-  Page& kept(uint64_t at) { return (*pages_)[at / kPage % std::tuple_size_v<Pages>]; }
-  bool is_kept(uint64_t at) { return kept(at).begin == (at & ~(kPage - 1)); }
+  Page& kept(RemoteBytes at) { return (*pages_)[at.number() / kPage % std::tuple_size_v<Pages>]; }
+  bool is_kept(RemoteBytes at) { return kept(at).begin == aligned_down(at, kPage); }
   // Null: it lies in two pages, or the page cannot be read.
-  const Page* page_of(uint64_t at, size_t bytes) {
+  const Page* page_of(RemoteBytes at, size_t bytes) {
     if (!is_in_one_page(at, bytes)) return nullptr;
     Page& page = kept(at);
-    const uint64_t begin = at & ~(kPage - 1);
-    if (!is_kept(at)) page.begin = memory_.read(begin, page.bytes.data(), kPage) ? begin : kNone;
+    const RemoteBytes begin = aligned_down(at, kPage);
+    if (!is_kept(at)) page.begin = memory_.read(begin, page.bytes) ? begin : kNone;
     return is_kept(at) ? &page : nullptr;
   }
 

@@ -18,15 +18,15 @@ namespace penna {
 
 // Code made by PENNA_REMOTE_CODE (penna/detail/remote.h), and its stack, which is empty.
 struct RemoteCode {
-  RemotePtr<const uint8_t> entry;
-  RemotePtr<const uint8_t> end;
+  CodePtr entry;
+  CodePtr end;
   RemoteBytes stack_top;
   // The inode of "memfd:penna-channel", which the process must have mapped; 0: do not check. The addresses may be
   // wrong: if the process has become another program meanwhile, they are not used.
   ino_t channel = 0;
   // Where a system call that the stop has cut is finished (cut_call_x86_64.h); null: before `entry`. Where the agent is
   // to leave, it must not be the agent's code.
-  RemotePtr<const uint8_t> finisher = {};
+  CodePtr finisher = {};
 };
 
 // Any thread that is not in an uninterruptible sleep will do; signals are blocked meanwhile. On error the process is

@@ -7,6 +7,8 @@
 // hash section.
 #pragma once
 
+#include <elf.h>
+#include <link.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -20,18 +22,24 @@
 
 namespace penna {
 
-// Run-time addresses [start, end).
+// Code at [start, end).
 struct RemoteRange {
-  uint64_t start = 0, end = 0;
-  bool holds(uint64_t address) const { return address - start < end - start; }
+  CodePtr start, end;
+  bool holds(CodePtr address) const { return bytes_between(start, address) < bytes_between(start, end); }
 };
 
 struct RemoteLibrary {
-  uint64_t map = 0;  // its link_map
-  uint64_t bias = 0, dynamic = 0;
-  std::string name;    // empty: the program
-  uint64_t phdrs = 0;  // its program headers; 0: not mapped
+  RemotePtr<link_map> map;
+  uint64_t bias = 0;  // run-time address - address in the file
+  RemotePtr<Elf64_Dyn> dynamic;
+  std::string name;             // empty: the program
+  RemotePtr<Elf64_Phdr> phdrs;  // null: not mapped
   uint32_t phdr_count = 0;
+
+  template <typename T>
+  RemotePtr<T> at(uint64_t file_address) const {
+    return RemotePtr<T>(bias + file_address);
+  }
 };
 
 // The program itself, from what the kernel passed to it.
@@ -45,22 +53,20 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
 class RemoteSymbols {
  public:
   RemoteSymbols(const RemoteMemory& memory, const RemoteLibrary& library);
-  // Run-time address; 0: not defined.
-  uint64_t find(std::string_view name) const;
+  // Null: not defined. What is there is the caller's to know.
+  template <typename T = void>
+  RemotePtr<T> find(std::string_view name) const {
+    return find_any(name).as<T>();
+  }
 
  private:
-  struct Symbol {
-    uint32_t name;
-    uint8_t info, other;
-    uint16_t section;
-    uint64_t value, size;
-  };
+  RemotePtr<> find_any(std::string_view name) const;
   uint64_t bias_;
-  std::vector<Symbol> symbols_;
+  std::vector<Elf64_Sym> symbols_;
   std::string names_;
 };
 
-// An entry of its dynamic section; 0 if missing.
+// An entry of its dynamic section, which may be an address or a size; 0 if missing.
 uint64_t dynamic_value(const RemoteMemory& memory, const RemoteLibrary& library, int64_t tag);
 
 // Its code: the executable segments.
@@ -68,7 +74,7 @@ std::vector<RemoteRange> code_of(const RemoteMemory& memory, const RemoteLibrary
 
 // Initial values of its thread-local variables: its PT_TLS segment.
 struct RemoteTls {
-  uint64_t image = 0;
+  RemoteBytes image;
   uint64_t bytes = 0;  // of the image; the rest is zero
 };
 std::optional<RemoteTls> tls_of(const RemoteMemory& memory, const RemoteLibrary& library);

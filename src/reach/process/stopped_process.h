@@ -49,16 +49,16 @@ class StoppedProcess {
   // Whether any thread is in one of these ranges, or will be when it returns from a signal handler. `sigreturn`: where
   // handlers return to.
   template <typename IsInside>
-  bool any_in(const RemoteMemory& memory, uint64_t sigreturn, IsInside&& is_inside) const {
+  bool any_in(const RemoteMemory& memory, CodePtr sigreturn, IsInside&& is_inside) const {
     for (const StoppedThread& one : threads_) {
       if (is_inside(one.state.pc())) return true;
-      for (const uint64_t pc : interrupted_pcs(memory, one.state, sigreturn))
+      for (const CodePtr pc : interrupted_pcs(memory, one.state, sigreturn))
         if (is_inside(pc)) return true;
     }
     return false;
   }
   // From here on, system calls that the stop has cut are finished there (thread_state.h).
-  void finish_calls_at(RemotePtr<const uint8_t> code) {
+  void finish_calls_at(CodePtr code) {
     for (StoppedThread& one : threads_) one.state.finish_calls_at(code);
   }
   void let_go();

@@ -34,16 +34,16 @@ class ThreadState {
   // Whether it has returned by itself, because it waited too long for us.
   bool has_returned(pid_t thread) const;
   // From here on, a system call that the stop has cut is finished there (cut_call_x86_64.h). Null: it is not.
-  void finish_calls_at(RemotePtr<const uint8_t> code) { finisher_ = code; }
+  void finish_calls_at(CodePtr code) { finisher_ = code; }
   // Only the registers, for a thread that is only examined.
   bool save_registers(pid_t thread);
   // For such a thread: as if it had not been stopped.
   bool undo_stop(pid_t thread) const;
   // For such a thread, stopped outside of system calls: it continues there. False: it is gone.
-  bool go_on_at(pid_t thread, uint64_t pc) const;
-  uint64_t pc() const;
-  uint64_t stack() const;
-  uint64_t thread_pointer() const;
+  bool go_on_at(pid_t thread, CodePtr pc) const;
+  CodePtr pc() const;
+  RemoteBytes stack() const;
+  RemoteBytes thread_pointer() const;
   // The number of the system call that it is in.
   std::optional<uint64_t> system_call() const;
   // Whether the kernel remembers how much of its system call is left. Any other call makes it forget that.
@@ -65,7 +65,7 @@ class ThreadState {
   std::vector<uint8_t> vector_;
   uint64_t mask_ = 0;
   RemotePtr<uint64_t> home_;
-  RemotePtr<const uint8_t> finisher_;
+  CodePtr finisher_;
   mutable std::optional<GeneralRegisters> rest_;  // with_rest_of_call(), once it has changed the stack
 };
 
@@ -75,8 +75,8 @@ std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint
 
 // Where the signal handlers on a stopped thread's stack will return to. `sigreturn`: the code that handlers return to,
 // whose address each frame holds. Examines some 64 KiB; a word that only looks like a frame adds one more address.
-std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
+std::vector<CodePtr> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, CodePtr sigreturn);
 // Erases these frames. For a thread that will never return to them.
-void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
+void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, CodePtr sigreturn);
 
 }  // namespace penna

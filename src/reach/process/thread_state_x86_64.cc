@@ -106,16 +106,16 @@ bool ThreadState::undo_stop(pid_t thread) const {
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
 }
 
-bool ThreadState::go_on_at(pid_t thread, uint64_t pc) const {
+bool ThreadState::go_on_at(pid_t thread, CodePtr pc) const {
   GeneralRegisters general = general_;
-  general.rip = pc;
+  general.rip = pc.number();
   iovec registers{&general, sizeof general};
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
 }
 
-uint64_t ThreadState::pc() const { return general_.rip; }
-uint64_t ThreadState::stack() const { return general_.rsp; }
-uint64_t ThreadState::thread_pointer() const { return general_.fs_base; }
+CodePtr ThreadState::pc() const { return CodePtr(general_.rip); }
+RemoteBytes ThreadState::stack() const { return RemoteBytes(general_.rsp); }
+RemoteBytes ThreadState::thread_pointer() const { return RemoteBytes(general_.fs_base); }
 
 std::optional<uint64_t> ThreadState::system_call() const {
   return static_cast<int64_t>(general_.orig_rax) >= 0 ? std::optional<uint64_t>(general_.orig_rax) : std::nullopt;
@@ -126,14 +126,12 @@ bool ThreadState::sleeps() const { return system_call() && static_cast<int64_t>(
 ReturnFrame ThreadState::frame_at_home(pid_t thread) const {
   bool sleeps = false;
   const GeneralRegisters home = without_our_stop(thread, &sleeps);
-  return {RemoteBytes(general_.rsp) - kRedZone, home, vector_, mask_, sleeps};
+  return {stack() - kRedZone, home, vector_, mask_, sleeps};
 }
 
 bool ThreadState::is_away(const RemoteCode& code) const {
-  const RemoteBytes stack(general_.rsp);
-  const RemotePtr<const uint8_t> at(general_.rip);
-  const bool on_its_stack = stack <= code.stack_top && stack > code.stack_top - PENNA_REMOTE_STACK;
-  return on_its_stack || bytes_between(code.end, at) < PENNA_REMOTE_TAIL_BYTES;
+  const bool on_its_stack = stack() <= code.stack_top && stack() > code.stack_top - PENNA_REMOTE_STACK;
+  return on_its_stack || bytes_between(code.end, pc()) < PENNA_REMOTE_TAIL_BYTES;
 }
 
 bool ThreadState::has_returned(pid_t thread) const { return peek(thread, home_).value_or(0) != 0; }
@@ -174,8 +172,8 @@ GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const
 }
 
 std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint64_t most) {
-  const uint64_t begin = thread.stack() & ~uint64_t{7}, pointer = thread.thread_pointer();
-  return memory.part(begin, pointer > begin ? std::min(pointer - begin, most) : most);
+  const RemoteBytes begin = aligned_down(thread.stack(), 8), pointer = thread.thread_pointer();
+  return memory.part(begin, pointer > begin ? std::min(bytes_between(begin, pointer), most) : most);
 }
 
 // The kernel's frame: the address that the handler returns to, and the ucontext, which has the registers from byte 40
@@ -184,41 +182,40 @@ namespace {
 constexpr uint64_t kProgramCounter = 8 + 40 + 16 * 8;
 
 // Offsets in `words` of such frames.
-std::vector<size_t> signal_frames(const std::string& words, uint64_t sigreturn) {
+std::vector<size_t> signal_frames(const std::string& words, CodePtr sigreturn) {
   std::vector<size_t> frames;
-  for (size_t at = 0; sigreturn != 0 && at + kProgramCounter + 8 <= words.size(); at += 8) {
+  for (size_t at = 0; sigreturn && at + kProgramCounter + 8 <= words.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, words.data() + at, 8);
-    if (word == sigreturn) frames.push_back(at);
+    if (CodePtr(word) == sigreturn) frames.push_back(at);
   }
   return frames;
 }
 constexpr uint64_t kMostSignalFrames = 64 << 10;
 }  // namespace
 
-std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
+std::vector<CodePtr> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, CodePtr sigreturn) {
   const std::string words = stack_of(memory, thread, kMostSignalFrames);
-  std::vector<uint64_t> pcs;
+  std::vector<CodePtr> pcs;
   for (const size_t at : signal_frames(words, sigreturn)) {
     uint64_t pc;
     std::memcpy(&pc, words.data() + at + kProgramCounter, 8);
-    pcs.push_back(pc);
+    pcs.emplace_back(pc);
   }
   return pcs;
 }
 
-void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
-  constexpr uint64_t kNothing = 0;
-  const uint64_t begin = thread.stack() & ~uint64_t{7};
+void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, CodePtr sigreturn) {
+  const RemoteBytes begin = aligned_down(thread.stack(), 8);
   for (const size_t at : signal_frames(stack_of(memory, thread, kMostSignalFrames), sigreturn))
-    (void)memory.write(begin + at, &kNothing, sizeof kNothing);
+    (void)memory.write((begin + at).as<uint64_t>(), 0);
 }
 
 bool ThreadState::is_at_end(pid_t thread, const RemoteCode& code) {
   GeneralRegisters registers{};
   iovec view{&registers, sizeof registers};
   if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view))) return false;
-  return bytes_between(code.end, RemotePtr<const uint8_t>(registers.rip)) < PENNA_REMOTE_END_BYTES;
+  return bytes_between(code.end, CodePtr(registers.rip)) < PENNA_REMOTE_END_BYTES;
 }
 
 }  // namespace penna

@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <type_traits>
 
 #include "base/remote_ptr.h"
 
@@ -55,14 +57,19 @@ inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) 
   return errno == 0 ? std::optional(static_cast<uint64_t>(word)) : std::nullopt;
 }
 
-// Many bytes of its memory: all or nothing.
-inline bool read_bytes(pid_t thread, uint64_t at, void* to, size_t bytes) {
-  const iovec ours{to, bytes}, theirs{RemoteBytes(at).argument(), bytes};
-  return ::process_vm_readv(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes);
+// More of its memory: all or nothing.
+template <typename T>
+bool read_from(pid_t thread, RemotePtr<T> at, std::span<std::remove_const_t<T>> to) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const iovec ours{to.data(), to.size_bytes()}, theirs{at.argument(), to.size_bytes()};
+  return ::process_vm_readv(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(to.size_bytes());
 }
-inline bool write_bytes(pid_t thread, uint64_t at, const void* from, size_t bytes) {
-  const iovec ours{const_cast<void*>(from), bytes}, theirs{RemoteBytes(at).argument(), bytes};  // only read
-  return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes);
+template <typename T>
+bool write_to(pid_t thread, RemotePtr<T> at, std::span<const std::type_identity_t<T>> from) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
+  const iovec ours{const_cast<T*>(from.data()), from.size_bytes()};  // only read
+  const iovec theirs{at.argument(), from.size_bytes()};
+  return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(from.size_bytes());
 }
 
 }  // namespace penna

@@ -72,10 +72,9 @@ Result<HeldStart> HeldStart::place(pid_t pid, Place where) {
     if (in_file != 0 && entry != 0) at = in_file + (entry - file->header().e_entry);
   }
   if (at == 0) return Error{"has neither _init nor main, where it could be held"};
-  HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), at);
+  HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), RemoteBytes(at));
   held.blocks_traps_ = (blocked_signals(pid).value_or(0) & kTrapSignal) != 0;
-  if (!held.memory_.read(held.at_, held.before_.data(), held.before_.size()) ||
-      !held.memory_.write(held.at_, &kBreakpointByte, sizeof kBreakpointByte))
+  if (!held.memory_.read(held.at_, held.before_) || !held.memory_.write(held.at_, kBreakpointByte))
     return Error{"has an unknown memory layout"};
   return held;
 }
@@ -89,7 +88,7 @@ bool HeldStart::await() const {
         state.pc() == at_ + sizeof kBreakpointByte) {
       // The kernel unblocks the signal of a breakpoint.
       if (blocks_traps_) block_signals(pid_, blocked_signals(pid_).value_or(0) | kTrapSignal);
-      return memory_.write(at_, kEndlessLoop.data(), kEndlessLoop.size()) && state.go_on_at(pid_, at_);
+      return memory_.write(at_, kEndlessLoop) && state.go_on_at(pid_, at_);
     }
     if (!go_on_after(pid_, stop)) return false;
   }
@@ -98,7 +97,7 @@ bool HeldStart::await() const {
 // For a thread that we trace. False: it is gone.
 bool HeldStart::put_back() const {
   return traced(PTRACE_INTERRUPT, pid_, 0, 0) && await_interrupt(pid_, pid_, kStartPatienceUs) &&
-         memory_.write(at_, before_.data(), before_.size());
+         memory_.write(at_, before_);
 }
 
 Result<HeldStart> HeldStart::hold(pid_t pid, Place where) {

@@ -34,14 +34,14 @@ class HeldStart {
   bool let_go() const;
 
  private:
-  HeldStart(pid_t pid, RemoteMemory memory, uint64_t at) : pid_(pid), memory_(std::move(memory)), at_(at) {}
+  HeldStart(pid_t pid, RemoteMemory memory, RemoteBytes at) : pid_(pid), memory_(std::move(memory)), at_(at) {}
   static Result<HeldStart> place(pid_t pid, Place where);
   bool await() const;
   bool put_back() const;
 
   pid_t pid_;
   RemoteMemory memory_;
-  uint64_t at_;                      // run-time address
+  RemoteBytes at_;
   std::array<uint8_t, 2> before_{};  // the original bytes
   bool blocks_traps_ = false;        // began with SIGTRAP blocked
 };

@@ -130,10 +130,11 @@ Result<> find_frames(const ElfFile& file, StandaloneProgram* program) {
 }
 
 // The program begins with the file's ELF header, as linkers put it; its padding is zero.
-bool has_header(const RemoteMemory& memory, uint64_t start) {
-  Elf64_Ehdr header;
-  if (!memory.read(start, &header, sizeof header)) return false;
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && memory.word(start + EI_ABIVERSION) == 0;
+bool has_header(const RemoteMemory& memory, RemotePtr<Elf64_Ehdr> start) {
+  constexpr unsigned char kPadding[EI_NIDENT - EI_ABIVERSION] = {};
+  const auto header = memory.get(start);
+  return header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+         std::memcmp(header->e_ident + EI_ABIVERSION, kPadding, sizeof kPadding) == 0;
 }
 
 }  // namespace
@@ -141,7 +142,7 @@ bool has_header(const RemoteMemory& memory, uint64_t start) {
 bool is_standalone(const RemoteMemory& memory, const RemoteLibrary& program) {
   constexpr uint32_t kMostHeaders = 128;
   for (uint32_t i = 0; i < std::min(program.phdr_count, kMostHeaders); ++i) {
-    const auto header = memory.get<Elf64_Phdr>(program.phdrs + i * sizeof(Elf64_Phdr));
+    const auto header = memory.get(program.phdrs + i);
     if (!header || header->p_type == PT_INTERP) return false;
   }
   return program.phdr_count != 0;
@@ -164,10 +165,10 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
   penna_standalone& facts = program.facts;
   facts.tid_at = places.tid_at;
   facts.errno_at = places.errno_at;
-  facts.phdrs = library.phdrs;
+  facts.phdrs = library.phdrs.number();
   facts.phdr_count = library.phdr_count;
   // The file's own headers give the bias even if there is no PT_PHDR.
-  facts.bias = library.phdrs - file->header().e_phoff;
+  facts.bias = library.phdrs.number() - file->header().e_phoff;
   constexpr uint64_t kPage = 4096;
   facts.program = UINT64_MAX;
   for (const AddressRange& range : file->load_ranges()) {
@@ -185,11 +186,12 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
       facts.cache_end = symbol->st_value + facts.bias;
       facts.cache_end_bytes = symbol->st_size;
     }
-  if (!has_header(memory, facts.program) || facts.stack_end == 0) return Error{"has an unknown memory layout"};
+  if (!has_header(memory, RemotePtr<Elf64_Ehdr>(facts.program)) || facts.stack_end == 0)
+    return Error{"has an unknown memory layout"};
   PENNA_TRY(find_frames(*file, &program));
   for (const auto& [name, symbol] : symbols.all) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    const uint64_t start = symbol.st_value + facts.bias;
+    const CodePtr start(symbol.st_value + facts.bias);
     program.functions.emplace(name, start);
     if (name.starts_with("_Unwind_")) program.unwinder.push_back({start, start + symbol.st_size});
   }
@@ -197,13 +199,13 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
   return program;
 }
 
-std::string frames_at(const StandaloneProgram& program, uint64_t at) {
+std::string frames_at(const StandaloneProgram& program, RemotePtr<char> at) {
   const std::string& made = program.made_frames;
   std::string table = made.substr(0, kHeadBytes);
   for (size_t word = kHeadBytes; word + 8 <= made.size(); word += 8) {
     uint64_t address;
     std::memcpy(&address, made.data() + word, 8);
-    put(&table, static_cast<int32_t>(static_cast<int64_t>(address - at)));
+    put(&table, static_cast<int32_t>(static_cast<int64_t>(address - at.number())));
   }
   return table;
 }

@@ -20,15 +20,15 @@
 namespace penna {
 
 struct StandaloneProgram {
-  penna_standalone facts{};                   // except `frames`, the address for `made_frames`
-  std::map<std::string, uint64_t> functions;  // run-time addresses
+  penna_standalone facts{};  // except `frames`, the address for `made_frames`
+  std::map<std::string, CodePtr> functions;
   std::string
       made_frames;  // table of unwind information for a program without one, except for its address; may be empty
   std::vector<RemoteRange> unwinder;  // functions that run throughout the unwinding of a stack
-  // 0 if there is none.
-  uint64_t function(const std::string& name) const {
+  // Null if there is none.
+  CodePtr function(const std::string& name) const {
     const auto found = functions.find(name);
-    return found != functions.end() ? found->second : 0;
+    return found != functions.end() ? found->second : CodePtr();
   }
 };
 
@@ -44,6 +44,6 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
                                                      const RemoteLibrary& program);
 
 // The table for the address `at`, from which its distances count.
-std::string frames_at(const StandaloneProgram& program, uint64_t at);
+std::string frames_at(const StandaloneProgram& program, RemotePtr<char> at);
 
 }  // namespace penna

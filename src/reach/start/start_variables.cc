@@ -27,13 +27,13 @@ std::string without_agent(const std::string& value) {
 }
 
 // False: it has no value left.
-bool strip_preload(const RemoteMemory& memory, uint64_t at) {
+bool strip_preload(const RemoteMemory& memory, RemotePtr<char> at) {
   std::string text = memory.text(at);
   const size_t bytes = text.size();
   const std::string rest = without_agent(text.substr(kPreloadBytes));
   text = rest.empty() ? std::string() : kPreload + rest;
   text.resize(bytes);  // with zeros
-  memory.write(at, text.data(), bytes);
+  memory.write(at, text);
   return !rest.empty();
 }
 
@@ -42,30 +42,31 @@ bool strip_preload(const RemoteMemory& memory, uint64_t at) {
 void take_start_variables(pid_t pid) {
   constexpr uint64_t kMostWords = 1 << 20;
   const auto memory = RemoteMemory::open(pid);
-  const uint64_t start = start_of_stack(pid), count = memory ? memory->word(start) : kMostWords;
-  if (start == 0 || count >= kMostWords) return;
-  const uint64_t list = start + 8 * (count + 2);
-  std::vector<uint64_t> kept;
+  const RemotePtr<uint64_t> start(start_of_stack(pid));
+  const uint64_t count = memory ? memory->get_or_zero(start) : kMostWords;
+  if (!start || count >= kMostWords) return;
+  const auto list = (start + (count + 2)).as<RemotePtr<char>>();
+  std::vector<RemotePtr<char>> kept;
   bool is_ours = false;
   uint64_t all = 0;
   for (; all < kMostWords; ++all) {
-    const uint64_t entry = memory->word(list + 8 * all);
-    if (entry == 0) break;
-    const std::string begin = memory->part(entry, kSocketBytes);
+    const RemotePtr<char> entry = memory->get_or_zero(list + all);
+    if (!entry) break;
+    const std::string begin = memory->part(entry.as<uint8_t>(), kSocketBytes);
     if (begin == kSocket) {
       is_ours = true;
-      const char met = PENNA_SOCKET_MET;  // a search for the path finds this (find_recorder.h)
-      memory->write(entry, &met, sizeof met);
+      memory->write(entry, PENNA_SOCKET_MET);  // a search for the path finds this (find_recorder.h)
     } else {
       kept.push_back(entry);
     }
   }
   if (!is_ours || all == kMostWords) return;
-  const auto preload = std::find_if(kept.begin(), kept.end(),
-                                    [&](uint64_t entry) { return memory->part(entry, kPreloadBytes) == kPreload; });
+  const auto preload = std::find_if(kept.begin(), kept.end(), [&](RemotePtr<char> entry) {
+    return memory->part(entry.as<uint8_t>(), kPreloadBytes) == kPreload;
+  });
   if (preload != kept.end() && !strip_preload(*memory, *preload)) kept.erase(preload);
   kept.resize(all);  // with zeros
-  memory->write(list, kept.data(), 8 * all);
+  memory->write(list, kept);
 }
 
 }  // namespace penna

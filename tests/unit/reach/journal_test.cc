@@ -128,7 +128,9 @@ class JournalTest : public testing::Test {
     ::munmap(unwritable_, 4096);
   }
 
-  Journal journal() const { return {child_, reinterpret_cast<uintptr_t>(&shared_->head), 0, {}}; }
+  Journal journal() const {
+    return {child_, RemotePtr<penna_attachment>(reinterpret_cast<uintptr_t>(&shared_->head)), {}, {}};
+  }
 
   uint64_t unwritable() const { return *reinterpret_cast<const volatile uint64_t*>(unwritable_); }
 
@@ -216,7 +218,7 @@ TEST_F(JournalTest, WaitsForAThreadInsideTheUnwinder) {
   std::memset(one.before, 0xcc, kEndlessBytes);
   std::memcpy(one.after, endless, kEndlessBytes);
   Journal its = journal();
-  its.set_unwinder({{1ull << 63, (1ull << 63) + 1}});
+  its.set_unwinder({{CodePtr(1ull << 63), CodePtr(1ull << 63) + 1}});
   shared_->armed = PENNA_NOTHING_RECORDED;  // the other thread leaves the agent's code
   EXPECT_FALSE(its.finish_putting_back());
   EXPECT_EQ(0, ::kill(child_, 0));

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+
 namespace penna {
 namespace {
 
@@ -19,10 +21,10 @@ class PlaceMemoryTest : public ::testing::Test {
     for (size_t i = 0; i < kPages * kPage; ++i) bytes_[i] = static_cast<uint8_t>(i / kPage + i);
   }
   ~PlaceMemoryTest() override { ::munmap(bytes_, kPages * kPage); }
-  uint64_t at(size_t offset) const { return reinterpret_cast<uintptr_t>(bytes_) + offset; }
+  RemoteBytes at(size_t offset) const { return RemoteBytes(reinterpret_cast<uintptr_t>(bytes_) + offset); }
   uint8_t read(size_t offset) {
     uint8_t byte = 0;
-    EXPECT_TRUE(places_.read(at(offset), &byte, 1));
+    EXPECT_TRUE(places_.read(at(offset), {&byte, 1}));
     return byte;
   }
 
@@ -41,22 +43,21 @@ TEST_F(PlaceMemoryTest, PagesTakeTurns) {
 
 TEST_F(PlaceMemoryTest, WritesAreReadAndSeen) {
   const uint8_t before = read(17);
-  const uint16_t written = 0x1234;
-  ASSERT_TRUE(places_.write(at(18), &written, sizeof written));
+  const uint8_t written[] = {0x34, 0x12};
+  ASSERT_TRUE(places_.write(at(18), written));
   bytes_[17] = static_cast<uint8_t>(before + 1);  // by somebody else
   EXPECT_EQ(read(17), before);
   EXPECT_EQ(read(18), 0x34);
-  uint8_t now = 0;
-  ASSERT_TRUE(places_.itself().read(at(17), &now, 1));
-  EXPECT_EQ(now, before + 1);
+  EXPECT_EQ(places_.itself().get(at(17)), before + 1);
   EXPECT_EQ(bytes_[19], 0x12);
 }
 
 TEST_F(PlaceMemoryTest, PlacesMayLieInTwoPages) {
   (void)read(kPage - 1), (void)read(kPage);
-  uint32_t there = 0, written = 0xabcdef01;
-  ASSERT_TRUE(places_.write(at(kPage - 2), &written, sizeof written));
-  ASSERT_TRUE(places_.read(at(kPage - 2), &there, sizeof there));
+  const std::array<uint8_t, 4> written{0x01, 0xef, 0xcd, 0xab};
+  std::array<uint8_t, 4> there{};
+  ASSERT_TRUE(places_.write(at(kPage - 2), written));
+  ASSERT_TRUE(places_.read(at(kPage - 2), there));
   EXPECT_EQ(there, written);
   EXPECT_EQ(read(kPage - 1), 0xef);
   EXPECT_EQ(read(kPage), 0xcd);
@@ -67,8 +68,8 @@ TEST_F(PlaceMemoryTest, NothingIsReadWhereNothingIs) {
   EXPECT_EQ(read(3), 3) << "as a debugger reads it";
   ASSERT_EQ(::munmap(bytes_ + kPage, kPage), 0);
   uint8_t byte = 0;
-  EXPECT_FALSE(places_.read(at(kPage + 5), &byte, 1));
-  EXPECT_FALSE(places_.write(at(kPage + 5), &byte, 1));
+  EXPECT_FALSE(places_.read(at(kPage + 5), {&byte, 1}));
+  EXPECT_FALSE(places_.write(at(kPage + 5), {&byte, 1}));
 }
 
 }  // namespace

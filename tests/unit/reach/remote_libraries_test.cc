@@ -25,18 +25,46 @@ struct Here {
   }
 };
 
+template <typename T>
+RemotePtr<T> remote(T* here) {
+  return RemotePtr<T>(reinterpret_cast<uintptr_t>(here));
+}
+
 TEST(RemoteMemory, ReadsAndWritesWhereItCan) {
   Here here;
   uint64_t word = 7;
-  const auto at = reinterpret_cast<uint64_t>(&word);
-  EXPECT_EQ(here.memory.word(at), 7U);
-  const uint64_t other = 8;
-  EXPECT_TRUE(here.memory.write(at, &other, sizeof other));
+  EXPECT_EQ(here.memory.get(remote(&word)), 7U);
+  EXPECT_TRUE(here.memory.write(remote(&word), 8));
   EXPECT_EQ(word, 8U);
-  EXPECT_EQ(here.memory.text(reinterpret_cast<uint64_t>("a text")), "a text");
-  EXPECT_FALSE(here.memory.get<uint64_t>(8));
-  EXPECT_EQ(here.memory.word(8), 0U);
-  EXPECT_EQ(here.memory.part(8, 100), "");
+  EXPECT_EQ(here.memory.text(remote("a text")), "a text");
+  const RemotePtr<uint64_t> nowhere(8);
+  EXPECT_FALSE(here.memory.get(nowhere));
+  EXPECT_FALSE(here.memory.write(nowhere, 1));
+  EXPECT_EQ(here.memory.get_or_zero(nowhere), 0U);
+  EXPECT_EQ(here.memory.part(nowhere.as<uint8_t>(), 100), "");
+}
+
+TEST(RemoteMemory, TakesAsManyAsThereIsRoomFor) {
+  Here here;
+  uint32_t numbers[] = {1, 2, 3, 4};
+  std::vector<uint32_t> got(3);
+  EXPECT_TRUE(here.memory.read(remote(numbers) + 1, got));
+  EXPECT_EQ(got, (std::vector<uint32_t>{2, 3, 4}));
+  EXPECT_TRUE(here.memory.write(remote(numbers), std::vector<uint32_t>{7, 8}));
+  EXPECT_EQ(numbers[1], 8U);
+  EXPECT_EQ(numbers[2], 3U);
+}
+
+TEST(RemoteMemory, FollowsPointersInStructs) {
+  struct Node {
+    uint32_t value;
+    Node* next;
+  };
+  Here here;
+  Node last{2, nullptr}, first{1, &last};
+  const RemotePtr<Node> next = here.memory.get_or_zero(field(remote(&first), &Node::next));
+  EXPECT_EQ(here.memory.get(field(next, &Node::value)), 2U);
+  EXPECT_FALSE(here.memory.get_or_zero(field(next, &Node::next)));
 }
 
 TEST(RemoteLibraries, AreThoseOfTheLinker) {
@@ -58,11 +86,11 @@ TEST(RemoteLibraries, DefineWhatTheLinkerFindsThere) {
   const RemoteSymbols symbols(here.memory, *libc);
   // None that a sanitizer stands in front of.
   for (const char* name : {"gnu_get_libc_version", "getppid"})
-    EXPECT_EQ(symbols.find(name), reinterpret_cast<uint64_t>(::dlsym(RTLD_DEFAULT, name))) << name;
-  EXPECT_EQ(symbols.find("no_such_function"), 0U);
+    EXPECT_EQ(symbols.find(name), remote(::dlsym(RTLD_DEFAULT, name))) << name;
+  EXPECT_FALSE(symbols.find("no_such_function"));
   const std::vector<RemoteRange> code = code_of(here.memory, *libc);
   EXPECT_TRUE(std::any_of(code.begin(), code.end(),
-                          [&](const RemoteRange& one) { return one.holds(symbols.find("getppid")); }));
+                          [&](const RemoteRange& one) { return one.holds(symbols.find<const uint8_t>("getppid")); }));
 }
 
 TEST(RemoteLibraries, HaveFirstValuesOfThreadLocalVariables) {

@@ -26,7 +26,7 @@ TEST(StandaloneProgram, CountsItsTableFromWhereItLies) {
   program.made_frames = std::string(16, 'h');
   for (const uint64_t address : {kCode, kEntry})
     program.made_frames.append(reinterpret_cast<const char*>(&address), sizeof address);
-  const std::string table = frames_at(program, kAt);
+  const std::string table = frames_at(program, RemotePtr<char>(kAt));
   ASSERT_EQ(table.size(), 16u + 8);
   int32_t row[2];
   std::memcpy(row, table.data() + 16, sizeof row);
@@ -37,9 +37,9 @@ TEST(StandaloneProgram, CountsItsTableFromWhereItLies) {
 
 TEST(StandaloneProgram, FindsItsFunctionsByName) {
   StandaloneProgram program;
-  program.functions["malloc"] = 7;
-  EXPECT_EQ(program.function("malloc"), 7u);
-  EXPECT_EQ(program.function("free"), 0u);
+  program.functions["malloc"] = CodePtr(7);
+  EXPECT_EQ(program.function("malloc"), CodePtr(7));
+  EXPECT_FALSE(program.function("free"));
 }
 
 TEST(StandaloneAgent, LiesBesideTheOther) {

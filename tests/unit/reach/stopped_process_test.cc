@@ -108,7 +108,7 @@ TEST(StoppedInAWrite, WritesTheRest) {
     while (!waits()) ::usleep(1000);
     auto process = StoppedProcess::stop(child);
     ASSERT_TRUE(process) << process.error().text;
-    process->finish_calls_at(RemotePtr<const uint8_t>(reinterpret_cast<uintptr_t>(there)));
+    process->finish_calls_at(CodePtr(reinterpret_cast<uintptr_t>(there)));
   }
   std::vector<char> got(kBytes + 1);
   size_t at = 0;
