@@ -3,6 +3,7 @@
 #include "breakpoint/code_patches.h"
 
 #include <algorithm>
+#include <span>
 
 #include "breakpoint/registers_x86_64.h"
 #include "plan/detour.h"
@@ -34,7 +35,7 @@ bool CodePatches::copy(const RemoteMemory& memory, const std::string& code, Code
     if (!append_moved_code({bytes, patch->instruction.length}, CodePtr(patch->at), &near)) continue;
     const uint64_t jump = near.end().number();
     if (!near.append_jump(CodePtr(patch->behind()))) continue;
-    if (!memory.write(begin, near.bytes().data() + skipped, near.bytes().size() - skipped)) return false;
+    if (!memory.write(RemoteBytes(begin), std::span(near.bytes()).subspan(skipped))) return false;
     area.used += kSlot;
     patch->copy = begin;
     patch->jump = jump;
@@ -46,7 +47,7 @@ bool CodePatches::copy(const RemoteMemory& memory, const std::string& code, Code
 
 const CodePatch* CodePatches::insert(const RemoteMemory& memory, uint64_t at, const char** refusal) {
   if (const CodePatch* known = find(at)) return known;
-  std::string code = memory.part(at, kCodeAtOnce);
+  std::string code = memory.part(RemoteBytes(at), kCodeAtOnce);
   // Existing breakpoints are not the program's code: the bytes after `at` must not be read as int3.
   for (size_t i = 0; i < code.size(); ++i)
     if (const CodePatch* other = find(at + i)) code[i] = static_cast<char>(other->before);
@@ -59,7 +60,7 @@ const CodePatch* CodePatches::insert(const RemoteMemory& memory, uint64_t at, co
   if (patch.instruction.way == DisplacedInstruction::kCopy && !copy(memory, code, &patch)) return nullptr;
   *refusal = "could not be written to";
   // The byte last: a thread may hit it at once, and find() and the copy must be ready.
-  if (!memory.write(at, &kBreakpointByte, 1)) return nullptr;
+  if (!memory.write(RemoteBytes(at), kBreakpointByte)) return nullptr;
   return &(patches_[at] = patch);
 }
 
@@ -86,10 +87,11 @@ CodePatches::PutBack CodePatches::put_back(const RemoteMemory& memory) {
   for (auto& [at, patch] : patches_) {
     if (!patch.is_in) continue;
     // If the module has been unmapped there is nothing to restore or count.
-    const auto there = memory.get<uint8_t>(at);
-    if (there == kBreakpointByte) memory.write(at, &patch.before, 1);
+    const RemoteBytes place(at);
+    const auto there = memory.get(place);
+    if (there == kBreakpointByte) memory.write(place, patch.before);
     patch.is_in = false;
-    if (there == kBreakpointByte && memory.get<uint8_t>(at) == patch.before)
+    if (there == kBreakpointByte && memory.get(place) == patch.before)
       ++done.places;
     else if (there && there != patch.before)
       ++done.kept;

@@ -2,6 +2,7 @@
 // CodePatches: the breakpoints in one address space, and copies of the instructions that they overwrite.
 //
 // Why copies: if the byte were restored for one thread to step over it, other threads would pass unseen.
+// Addresses are numbers here: they are compared with program counters, and written to in few places.
 // Invariant: a byte is written only at the start of an instruction that can be skipped or emulated (plan/displaced.h),
 // and the original byte is known. A thread in a copy is at its first byte or at the jump after it.
 #pragma once

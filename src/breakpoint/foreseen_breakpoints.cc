@@ -22,7 +22,7 @@ constexpr size_t kLongestInstruction = 15;
 
 // Taken from memory: the program may have written other code there than its file has.
 std::optional<PlannedChange> breakpoint_at(const RemoteMemory& memory, uint64_t at, const char** refusal) {
-  const std::string code = memory.part(at, kLongestInstruction + 1);
+  const std::string code = memory.part(RemoteBytes(at), kLongestInstruction + 1);
   const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
   const DisplacedOffer offer = look_at_displaced({bytes, code.size()}, at);
   *refusal = offer.refusal;
@@ -32,14 +32,14 @@ std::optional<PlannedChange> breakpoint_at(const RemoteMemory& memory, uint64_t 
 }
 
 // Of a probe whose arguments are computed only while it is being traced.
-std::optional<PlannedChange> raised_semaphore(const RemoteMemory& memory, uint64_t at) {
-  const auto count = memory.get<uint16_t>(at);
+std::optional<PlannedChange> raised_semaphore(const RemoteMemory& memory, RemotePtr<uint16_t> at) {
+  const auto count = memory.get(at);
   if (!count) return {};
   const auto raised = static_cast<uint16_t>(*count + 1);
   const auto bytes = [](uint16_t value) {
     return std::string{static_cast<char>(value & 0xff), static_cast<char>(value >> 8)};
   };
-  return PlannedChange{at, PlannedChange::Kind::kFlag, bytes(*count), bytes(raised)};
+  return PlannedChange{at.number(), PlannedChange::Kind::kFlag, bytes(*count), bytes(raised)};
 }
 
 // What a file's part of the changes is added to.
@@ -48,7 +48,7 @@ struct Foreseen {
   std::vector<std::string> troubles;
   std::map<std::string, std::string> refused;
 
-  void add_semaphore(const RemoteMemory& memory, uint64_t at) {
+  void add_semaphore(const RemoteMemory& memory, RemotePtr<uint16_t> at) {
     if (auto raised = raised_semaphore(memory, at)) changes.push_back(std::move(*raised));
   }
 };
@@ -85,7 +85,7 @@ Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& c
       }
       all.changes.push_back(std::move(*change));
       const uint64_t semaphore = place.meaning.point ? place.meaning.point->semaphore : 0;
-      if (semaphore != 0) all.add_semaphore(memory, semaphore + module.bias);
+      if (semaphore != 0) all.add_semaphore(memory, RemotePtr<uint16_t>(semaphore + module.bias));
     }
   });
 }
@@ -98,9 +98,10 @@ Result<ForeseenBreakpoints> foresee_uprobes(pid_t pid, const penna_config& confi
     all.refused.insert(places.refused.begin(), places.refused.end());
     // Return probes share the byte of an entry.
     for (const uint64_t at : std::set<uint64_t>(places.addresses.begin(), places.addresses.end()))
-      all.changes.push_back({at + module.bias, PlannedChange::Kind::kCode, memory.part(at + module.bias, 1),
+      all.changes.push_back({at + module.bias, PlannedChange::Kind::kCode,
+                             memory.part(RemoteBytes(at + module.bias), 1),
                              std::string(1, static_cast<char>(kBreakpointByte))});
-    for (const uint64_t at : places.semaphores) all.add_semaphore(memory, at + module.bias);
+    for (const uint64_t at : places.semaphores) all.add_semaphore(memory, RemotePtr<uint16_t>(at + module.bias));
   });
 }
 

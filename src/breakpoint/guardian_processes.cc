@@ -38,16 +38,15 @@ void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Reg
     case DisplacedInstruction::kCopy: Registers::set_pc(thread.id, patch.copy); break;
     case DisplacedInstruction::kCall: {
       const auto target = registers.value(patch.instruction.target, memory);
-      const uint64_t behind = patch.behind();
       // As the call would have done it: the return address is in the program's own code.
-      if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
+      if (target && memory.write(RemotePtr<uint64_t>(registers.sp()) - 1, patch.behind())) {
         registers.call(*target);
         registers.set(thread.id);
         break;
       }
       // The call would fault. The program must execute it at its original place and take its own fault; this breakpoint
       // is given up for that.
-      memory.write(patch.at, &patch.before, 1);
+      memory.write(RemoteBytes(patch.at), patch.before);
       Registers::set_pc(thread.id, patch.at);
     }
   }

@@ -31,7 +31,9 @@ std::optional<uint64_t> Registers::value(const ProbeOperand& operand, const Remo
     case ProbeOperand::kMemory: {
       const uint64_t at =
           numbered(operand.base) + numbered(operand.index) * operand.scale + static_cast<uint64_t>(operand.number);
-      if (!memory.read(at, &bits, operand.bytes)) return {};
+      uint8_t bytes[sizeof bits] = {};
+      if (!memory.read(RemoteBytes(at), {bytes, operand.bytes})) return {};
+      std::memcpy(&bits, bytes, sizeof bits);
     }
   }
   // Shifted up and down again: the right shift extends with the sign, or with zeros, from the operand's own size.
@@ -95,7 +97,7 @@ uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
   for (const MemoryRange& range : ranges) {
     if (!range.executable) continue;
     // The bytes may be the middle of another instruction: for execution that makes no difference.
-    const std::string bytes = memory.part(range.start, std::min<size_t>(range.end - range.start, kMost));
+    const std::string bytes = memory.part(RemoteBytes(range.start), std::min<size_t>(range.end - range.start, kMost));
     if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) return range.start + at;
   }
   return 0;

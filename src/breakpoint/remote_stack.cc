@@ -10,24 +10,26 @@ namespace penna {
 
 using unwind::Arch;
 using unwind::FrameRule;
+using WordPtr = RemotePtr<uint64_t>;
 
 // Little at first, because most walks are short; reading up to a page past the end of the mapping is not an error.
-bool StackCopy::copy_until(uint64_t end) {
+bool StackCopy::copy_until(RemoteBytes end) {
   constexpr uint64_t kPage = 4096, kMost = uint64_t{8} << 20;
   constexpr size_t kFirst = 512, kNext = 4096;
   while (from_ + bytes_.size() < end && !is_all_ && bytes_.size() < kMost) {
     const size_t had = bytes_.size();
-    const uint64_t at = from_ + had;
-    const uint64_t wanted = had == 0 ? kFirst : kNext - at % kPage % kNext;
+    const RemoteBytes at = from_ + had;
+    const uint64_t wanted = had == 0 ? kFirst : kNext - at.number() % kPage % kNext;
     bytes_ += memory_.part(at, wanted);
     is_all_ = bytes_.size() < had + wanted;
   }
   return from_ + bytes_.size() >= end;
 }
 
-bool StackCopy::word(uint64_t at, uint64_t* value) {
-  if (at < from_ || at + 8 < at || !copy_until(at + 8)) return false;
-  std::memcpy(value, bytes_.data() + (at - from_), 8);
+bool StackCopy::word(RemotePtr<uint64_t> at, uint64_t* value) {
+  const auto begin = at.as<uint8_t>(), end = (at + 1).as<uint8_t>();
+  if (begin < from_ || end < begin || !copy_until(end)) return false;
+  std::memcpy(value, bytes_.data() + bytes_between(from_, begin), sizeof *value);
   return true;
 }
 
@@ -50,8 +52,9 @@ bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
   WalkStart interrupted;
   // The kernel's frame has the interrupted instruction's own registers, at the ucontext's offsets.
   interrupted.exact = true;
-  if (!stack.word(at->sp + Arch::kSignalPc, &interrupted.pc) ||
-      !stack.word(at->sp + Arch::kSignalSp, &interrupted.sp) || !stack.word(at->sp + Arch::kSignalFp, &interrupted.fp))
+  if (!stack.word(WordPtr(at->sp + Arch::kSignalPc), &interrupted.pc) ||
+      !stack.word(WordPtr(at->sp + Arch::kSignalSp), &interrupted.sp) ||
+      !stack.word(WordPtr(at->sp + Arch::kSignalFp), &interrupted.fp))
     return false;
   *at = interrupted;
   return true;
@@ -61,7 +64,8 @@ bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
 // counts only if a call instruction precedes the address.
 bool RemoteStack::step_by_frame_pointer(StackCopy& stack, WalkStart* at) const {
   uint64_t fp = 0, pc = 0;
-  if (at->fp < at->sp || at->fp % 8 != 0 || !stack.word(at->fp, &fp) || !stack.word(at->fp + 8, &pc)) return false;
+  const WordPtr frame(at->fp);
+  if (at->fp < at->sp || at->fp % 8 != 0 || !stack.word(frame, &fp) || !stack.word(frame + 1, &pc)) return false;
   const TracedModule* module = module_at(pc);
   if (module == nullptr || !module->is_behind_call(pc)) return false;
   *at = {pc, at->fp + 16, fp, false};
@@ -80,16 +84,18 @@ bool RemoteStack::step(StackCopy& stack, WalkStart* at, penna_stack_end* end) {
   }
   WalkStart caller;
   uint64_t cfa = ((rule.flags & FrameRule::kBaseFp) != 0 ? at->fp : at->sp) + static_cast<uint64_t>(rule.cfa_offset);
-  if ((rule.flags & FrameRule::kDeref) != 0 && !stack.word(cfa, &cfa)) return false;
+  if ((rule.flags & FrameRule::kDeref) != 0 && !stack.word(WordPtr(cfa), &cfa)) return false;
   // Stacks grow down, so each caller is further up. That also ends a walk through damaged memory.
-  if (cfa <= at->sp || !stack.word(cfa + static_cast<uint64_t>(Arch::kReturnFromCfa), &caller.pc)) return false;
+  if (cfa <= at->sp || !stack.word(WordPtr(cfa + static_cast<uint64_t>(Arch::kReturnFromCfa)), &caller.pc))
+    return false;
   caller.sp = cfa;
   // 0: a rule that needs it will find no memory there.
   caller.fp = (rule.flags & FrameRule::kFpLost) != 0 ? 0 : at->fp;
   caller.exact = (rule.flags & FrameRule::kExact) != 0;
   const uint64_t saved_at =
       ((rule.flags & FrameRule::kFpAtCfa) != 0 ? cfa : at->fp) + static_cast<uint64_t>(rule.fp_offset);
-  if (!rule.keeps_fp() && (rule.flags & FrameRule::kFpLost) == 0 && !stack.word(saved_at, &caller.fp)) return false;
+  if (!rule.keeps_fp() && (rule.flags & FrameRule::kFpLost) == 0 && !stack.word(WordPtr(saved_at), &caller.fp))
+    return false;
   *at = caller;
   *end = PENNA_STACK_COMPLETE;
   return caller.pc != 0;

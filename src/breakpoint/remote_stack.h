@@ -23,19 +23,19 @@ namespace penna {
 class StackCopy {
  public:
   // One copy per stop: the thread is stopped, but others may write to its stack.
-  StackCopy(const RemoteMemory& memory, uint64_t from) : memory_(memory), from_(from & ~uint64_t{7}) {}
+  StackCopy(const RemoteMemory& memory, RemoteBytes from) : memory_(memory), from_(aligned_down(from, 8)) {}
   // False: the address is below, far above, or unmapped.
-  bool word(uint64_t at, uint64_t* value);
+  bool word(RemotePtr<uint64_t> at, uint64_t* value);
 
  private:
-  bool copy_until(uint64_t end);
+  bool copy_until(RemoteBytes end);
   const RemoteMemory& memory_;
-  uint64_t from_;
+  RemoteBytes from_;
   std::string bytes_;
   bool is_all_ = false;
 };
 
-// The start of a walk. `exact`: `pc` is an instruction, not a return address.
+// The start of a walk, as registers have it. `exact`: `pc` is an instruction, not a return address.
 struct WalkStart {
   uint64_t pc = 0, sp = 0, fp = 0;
   bool exact = false;

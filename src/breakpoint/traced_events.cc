@@ -69,7 +69,7 @@ void TracedEvents::enter(TracedThread& thread, const Meaning& meaning, const Reg
   if (!is_function) return;
   EnteredCall call;
   call.slot = registers.return_slot();
-  call.returns_to = process.memory().word(call.slot);
+  call.returns_to = process.memory().get_or_zero(RemotePtr<uint64_t>(call.slot));
   call.function = function;
   call.meaning = meaning;
   call.begin = now;
@@ -175,7 +175,9 @@ void TracedEvents::allocated(TracedThread& thread, const EnteredCall& call, uint
   uint64_t block = result;
   if (what == AllocatorCall::kPosixMemalign)
     // It returns an int: the upper half of rax is undefined.
-    block = static_cast<uint32_t>(result) == 0 ? thread.process->memory().word(call.arguments[0]) : 0;
+    block = static_cast<uint32_t>(result) == 0
+                ? thread.process->memory().get_or_zero(RemotePtr<uint64_t>(call.arguments[0]))
+                : 0;
   if (block == 0) {
     // The free recorded at the entry did not happen. With size 0 it did: realloc(p, 0) frees.
     if (family == PENNA_FAMILY_REALLOC && call.arguments[0] != 0 && size != 0)

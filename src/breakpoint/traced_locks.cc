@@ -17,7 +17,7 @@ struct LockState {
 
 // The state may be stale before it is used: other threads run. It only decides whether a wait is announced; its length
 // is measured. glibc has __lock (0: free), __count, __owner; musl has _m_type, _m_lock.
-LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) {
+LockState mutex_state(const RemoteMemory& memory, RemotePtr<void> at, bool is_of_musl) {
   struct Glibc {
     int32_t lock;
     uint32_t count, owner;
@@ -28,33 +28,33 @@ LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) 
   if (is_of_musl) {
     // musl's lock word has flags in its upper two bits. A normal mutex holds EBUSY in place of its owner's id.
     constexpr int32_t kTid = 0x3fffffff, kNormal = 0;
-    const auto mutex = memory.get<Musl>(at).value_or(Musl{});
+    const auto mutex = memory.get_or_zero(at.as<Musl>());
     const int32_t word = mutex.lock & kTid;
     return {word != 0, (mutex.type & 15) == kNormal ? 0 : static_cast<uint32_t>(word)};
   }
-  const auto mutex = memory.get<Glibc>(at).value_or(Glibc{});
+  const auto mutex = memory.get_or_zero(at.as<Glibc>());
   return {mutex.lock != 0, mutex.owner};
 }
 
 // Readers wait only for a writer, writers for everyone. glibc has __cur_writer as its seventh word.
-LockState rwlock_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl, bool for_writing) {
+LockState rwlock_state(const RemoteMemory& memory, RemotePtr<void> at, bool is_of_musl, bool for_writing) {
   struct Glibc {
     uint32_t readers, writers, phase, writers_futex, pads[2], writer;
   };
   if (is_of_musl) {
     // Bit 31 means that there are waiters; the rest is the number of readers, or all ones.
     constexpr int32_t kWritten = 0x7fffffff;
-    const int32_t word = memory.get<int32_t>(at).value_or(0) & kWritten;
+    const int32_t word = memory.get_or_zero(at.as<int32_t>()) & kWritten;
     return {for_writing ? word != 0 : word == kWritten, 0};
   }
   // The lowest three bits of __readers are flags (PTHREAD_RWLOCK_READER_SHIFT).
   constexpr uint32_t kReaderShift = 3;
-  const auto lock = memory.get<Glibc>(at).value_or(Glibc{});
+  const auto lock = memory.get_or_zero(at.as<Glibc>());
   const bool is_read = lock.readers >> kReaderShift != 0;
   return {lock.writer != 0 || (for_writing && is_read), lock.writer};
 }
 
-LockState lock_state(const RemoteMemory& memory, uint64_t lock, penna_sync sync, bool is_of_musl) {
+LockState lock_state(const RemoteMemory& memory, RemotePtr<void> lock, penna_sync sync, bool is_of_musl) {
   switch (sync) {
     case PENNA_SYNC_MUTEX: return mutex_state(memory, lock, is_of_musl);
     case PENNA_SYNC_READ: return rwlock_state(memory, lock, is_of_musl, false);
@@ -65,7 +65,7 @@ LockState lock_state(const RemoteMemory& memory, uint64_t lock, penna_sync sync,
 
 // pthread_rwlock_unlock does not say whether it releases a read or a write lock. While a writer holds the lock, no
 // other thread can release it: so it is a write lock if there is a writer.
-penna_sync released(const RemoteMemory& memory, uint64_t lock, const Meaning& meaning) {
+penna_sync released(const RemoteMemory& memory, RemotePtr<void> lock, const Meaning& meaning) {
   if (meaning.sync != PENNA_SYNC_WRITE) return meaning.sync;
   return rwlock_state(memory, lock, meaning.is_of_musl, false).is_taken ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
 }
@@ -95,7 +95,7 @@ void TracedEvents::enter_lock(TracedThread& thread, EnteredCall call, const Regi
   switch (call.meaning.lock) {
     case LockCall::kNone: break;
     case LockCall::kTake: {
-      const LockState state = lock_state(process.memory(), lock, call.sync, call.meaning.is_of_musl);
+      const LockState state = lock_state(process.memory(), RemotePtr<void>(lock), call.sync, call.meaning.is_of_musl);
       // The thread's own lock: a recursive mutex, or a deadlock, which is not a wait for another thread.
       call.waits = state.is_taken && state.owner != log_of(thread).tid;
       call.owner = state.owner;
@@ -110,7 +110,7 @@ void TracedEvents::enter_lock(TracedThread& thread, EnteredCall call, const Regi
       break;
     // Read before the release; recorded when the function has returned, with this time: earlier than the next
     // acquisition.
-    case LockCall::kGive: call.sync = released(process.memory(), lock, call.meaning); break;
+    case LockCall::kGive: call.sync = released(process.memory(), RemotePtr<void>(lock), call.meaning); break;
     case LockCall::kMake: walk(); break;
     case LockCall::kEnd: break;
     case LockCall::kWaitOn:

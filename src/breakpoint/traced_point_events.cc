@@ -14,14 +14,14 @@ class PointWords {
   explicit PointWords(const RemoteMemory& memory) : memory_(memory) {}
 
   void add_number(uint64_t value) { append(&value, sizeof value); }
-  void add_text(uint64_t at, std::optional<uint64_t> length) {
+  void add_text(RemoteBytes at, std::optional<uint64_t> length) {
     // 32 words for the header, the penna_point and what twelve arguments need besides their text.
     constexpr size_t kMostTextBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
     const size_t room = bytes_.size() < kMostTextBytes ? kMostTextBytes - bytes_.size() : 0;
     const size_t most = std::min<size_t>(room, PENNA_MAX_STRING);
     // One byte more than fits is read, to distinguish a cut text from one that just fits. Addresses are the program's:
     // unmapped memory reads as an empty text.
-    std::string text = at == 0 ? "(null)" : memory_.part(at, std::min<uint64_t>(length.value_or(most + 1), most + 1));
+    std::string text = !at ? "(null)" : memory_.part(at, std::min<uint64_t>(length.value_or(most + 1), most + 1));
     if (!length) text.resize(std::min(text.find('\0'), text.size()));
     const bool is_cut = text.size() > most;
     text.resize(std::min(text.size(), most));
@@ -71,7 +71,7 @@ void TracedEvents::pass_point(TracedThread& thread, const TracedPoint& point, co
     // A value that cannot be read is 0: the point was hit even so.
     const uint64_t bits = registers.value(value.operand, process.memory()).value_or(0);
     if (value.type == PENNA_ARG_STRING)
-      words.add_text(bits, value.length ? registers.value(*value.length, process.memory()) : std::nullopt);
+      words.add_text(RemoteBytes(bits), value.length ? registers.value(*value.length, process.memory()) : std::nullopt);
     else
       words.add_number(value.type == PENNA_ARG_FLOAT && value.operand.bytes == 4 ? widened(bits) : bits);
   }

@@ -135,21 +135,19 @@ const char* TracedProcess::add(const TracedModule& module, const PlannedPlace& p
   if (patches_.insert(memory_, at, &refusal) == nullptr) return refusal;
   meanings_[at] = place.meaning;
   if (place.meaning.point != nullptr && place.meaning.point->semaphore != 0) {
-    semaphores_.push_back(place.meaning.point->semaphore + module.bias());
+    semaphores_.emplace_back(place.meaning.point->semaphore + module.bias());
     change_semaphore(semaphores_.back(), 1);
   }
   return nullptr;
 }
 
 // Not atomic, like gdb: the program only reads it, but another tracer's update in the same microsecond is lost.
-void TracedProcess::change_semaphore(uint64_t at, int by) const {
-  const auto count = memory_.get<uint16_t>(at);
-  const auto now = static_cast<uint16_t>(count.value_or(0) + by);
-  if (count) memory_.write(at, &now, sizeof now);
+void TracedProcess::change_semaphore(RemotePtr<uint16_t> at, int by) const {
+  if (const auto count = memory_.get(at)) memory_.write(at, static_cast<uint16_t>(*count + by));
 }
 
 void TracedProcess::lower_semaphores() {
-  for (const uint64_t at : semaphores_) change_semaphore(at, -1);
+  for (const RemotePtr<uint16_t> at : semaphores_) change_semaphore(at, -1);
   semaphores_.clear();
 }
 
@@ -194,7 +192,7 @@ bool TracedProcess::wants_stack(uint64_t lock) {
 
 uint32_t TracedProcess::stack(const WalkStart& at) {
   if (!writer_) return 0;
-  StackCopy copy(memory_, at.sp);
+  StackCopy copy(memory_, RemoteBytes(at.sp));
   const RemoteStack::Walked& walked = stack_.walk(copy, at, writer_->config().stack_depth);
   if (walked.end != PENNA_STACK_COMPLETE) writer_->count_truncated(walked.end);
   uint32_t node = 0;

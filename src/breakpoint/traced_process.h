@@ -121,9 +121,9 @@ class TracedProcess {
   uint64_t system_call_ = 0;  // address of an instruction; 0: not yet searched
   std::deque<TracedModule> modules_;
   RemoteStack stack_;
-  void change_semaphore(uint64_t at, int by) const;
+  void change_semaphore(RemotePtr<uint16_t> at, int by) const;
   std::unordered_map<uint64_t, Meaning> meanings_;  // by run-time address
-  std::vector<uint64_t> semaphores_;                // that we have incremented
+  std::vector<RemotePtr<uint16_t>> semaphores_;     // that we have incremented
   std::unordered_map<uint64_t, uint32_t> points_;   // their numbers, by address
   // Never cleared: a buffer is reused, and an old entry is overwritten by the next setjmp.
   std::unordered_map<uint64_t, uint64_t> jumps_;         // by buffer

@@ -41,13 +41,13 @@ bool TrapAction::exchange(const Caller& caller, Action& action, bool sets) {
   const auto page =
       make_system_call(thread, instruction, SYS_mmap, {0, sizeof action, kAccess, kFlags, ~uint64_t{0}, 0});
   if (!page || *page <= 0) return false;
-  const auto at = static_cast<uint64_t>(*page);
-  bool done = !sets || memory.write(at, &action, sizeof action);
+  const RemotePtr<Action> at(static_cast<uint64_t>(*page));
+  bool done = !sets || memory.write(at, action);
   if (done)
     done = make_system_call(thread, instruction, SYS_rt_sigaction,
-                            {SIGTRAP, sets ? at : 0, sets ? 0 : at, sizeof action.mask, 0, 0}) == 0;
-  done = done && (sets || memory.read(at, &action, sizeof action));
-  make_system_call(thread, instruction, SYS_munmap, {at, sizeof action, 0, 0, 0, 0});
+                            {SIGTRAP, sets ? at.number() : 0, sets ? 0 : at.number(), sizeof action.mask, 0, 0}) == 0;
+  done = done && (sets || memory.read(at, {&action, 1}));
+  make_system_call(thread, instruction, SYS_munmap, {at.number(), sizeof action, 0, 0, 0, 0});
   return done;
 }
 

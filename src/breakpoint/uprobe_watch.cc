@@ -107,7 +107,8 @@ void UprobeWatch::set_places(TracedProcess& process, pid_t, const TracedModule& 
   wants_allocators_ |= process.writer()->records(PENNA_ALLOC);
   if (file.places.in_file.empty()) return;
   for (const uint64_t at : file.places.addresses)
-    if (const auto byte = process.memory().get<uint8_t>(at + module.bias())) watched.before[at + module.bias()] = *byte;
+    if (const auto byte = process.memory().get(RemoteBytes(at + module.bias())))
+      watched.before[at + module.bias()] = *byte;
   for (const PlannedPlace& place : file.places.entries) {
     process.expect(place.address + module.bias(), place.meaning);
     has_allocator_ |= place.meaning.allocator != AllocatorCall::kNone;
@@ -186,7 +187,7 @@ void UprobeWatch::hit(TracedThread& thread, const UprobeRecord& record, uint64_t
   process.show_only(pieces);
   if (meaning != nullptr) meet(thread, at, registers, now);
   if (watched_.at(process.pid()).returns.count(at) != 0)
-    leave_functions(thread, slot, process.memory().word(slot), registers, now);
+    leave_functions(thread, slot, process.memory().get_or_zero(RemotePtr<uint64_t>(slot)), registers, now);
   process.show_only({});
 }
 
@@ -276,7 +277,7 @@ void UprobeWatch::check_bytes(LeftPlaces* left) {
     if (process == processes_.end()) continue;
     std::set<uint64_t> modules;
     for (const auto& [at, before] : watched.before) {
-      const auto now = process->second->memory().get<uint8_t>(at);
+      const auto now = process->second->memory().get(RemoteBytes(at));
       if (!now) continue;
       bool is_restored = *now == before;
       for (const TracedModule& module : process->second->modules()) {
