@@ -47,7 +47,7 @@ class RemoteMemory {
   }
   template <typename T>
   bool write(RemotePtr<T> at, const std::type_identity_t<T>& value) const {
-    return write_bytes(at.number(), &value, sizeof value);
+    return write(at, std::span(&value, 1));
   }
   // As much of [at, at + most) as is mapped.
   std::string part(RemotePtr<const uint8_t> at, size_t most) const;
@@ -61,16 +61,6 @@ class RemoteMemory {
     std::span<const uint8_t> bytes;
   };
   void show_only(std::span<const Piece> pieces) { pieces_ = pieces; }
-
-  bool read(uint64_t at, void* to, size_t bytes) const { return read_bytes(at, to, bytes); }
-  bool write(uint64_t at, const void* from, size_t bytes) const { return write_bytes(at, from, bytes); }
-  template <typename T>
-  std::optional<T> get(uint64_t at) const {
-    return get(RemotePtr<T>(at));
-  }
-  uint64_t word(uint64_t at) const { return get<uint64_t>(at).value_or(0); }
-  std::string text(uint64_t at) const { return text(RemotePtr<const char>(at)); }
-  std::string part(uint64_t at, size_t most) const { return part(RemoteBytes(at), most); }
 
  private:
   explicit RemoteMemory(Fd file) : file_(std::move(file)) {}
