@@ -30,6 +30,7 @@
 #include "collect/budget.h"
 #include "collect/clocks.h"
 #include "collect/exit_status.h"
+#include "collect/settings.h"
 #include "penna/clock.h"
 #include "penna/detail/starts.h"
 
@@ -303,7 +304,7 @@ void Server::accept_peers(const Fd& listener) {
     const bool of_other_user = peer.uid != ::geteuid();
     if (of_other_user && (!is_part_of_it(static_cast<uint32_t>(peer.pid)) || speaks_first_or_is_unknown(socket.get())))
       continue;
-    if (!send_config(socket)) {
+    if (!send_config(socket, peer.pid)) {
       if (errno == EPIPE || errno == ECONNRESET) left_unanswered(static_cast<uint32_t>(peer.pid));
       continue;
     }
@@ -324,8 +325,10 @@ static bool has_hung_up(const Fd& socket) {
   return ::recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-bool Server::send_config(const Fd& socket) const {
-  return send_with_descriptors(socket, &config_, sizeof config_, {doorbell_.fd(), doorbell_.life_fd()});
+bool Server::send_config(const Fd& socket, pid_t pid) const {
+  penna_config config = config_;
+  if (const auto memory = memory_groups_.of(pid)) fit_into(*memory, config);
+  return send_with_descriptors(socket, &config, sizeof config, {doorbell_.fd(), doorbell_.life_fd()});
 }
 
 // A peer has answered, or has gone.

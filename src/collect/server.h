@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "collect/collector.h"
 #include "collect/control_page.h"
+#include "collect/memory_groups.h"
 #include "collect/socket_directory.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
@@ -109,7 +110,7 @@ class Server {
   void tick(bool wanted);
   bool is_part_of_it(uint32_t pid) const;
   void left_unanswered(uint32_t pid);
-  bool send_config(const Fd& socket) const;
+  bool send_config(const Fd& socket, pid_t pid) const;
   void hear(int fd);
   Process describe(const Peer& peer, const penna_hello& hello, const penna_channel& geometry);
   void admit(Peer peer, const penna_hello& hello, Fd memory);
@@ -119,6 +120,7 @@ class Server {
   void forget(uint32_t pid, const Ended& end);
 
   penna_config config_;
+  MemoryGroups memory_groups_;
   Doorbell& doorbell_;
   Collector& collector_;
   Planner planner_;

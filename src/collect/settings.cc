@@ -32,11 +32,12 @@ std::vector<std::string> encoded_patterns(const RecordSettings& settings) {
   return patterns;
 }
 
+// Including its slots in the hash table.
+constexpr uint64_t kNodeBytes = sizeof(penna_stack_node) + 2 * sizeof(uint32_t);
+
 // A target uses no more memory than its stacks need, and at most an eighth of the machine's memory.
 uint32_t most_stack_nodes() {
   constexpr uint32_t kLeast = 1 << 20, kMost = 1 << 25;
-  constexpr uint64_t kNodeBytes =
-      sizeof(penna_stack_node) + 2 * sizeof(uint32_t);  // including its slots in the hash table
   const auto memory = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
                       static_cast<uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
   uint32_t nodes = kLeast;
@@ -104,6 +105,22 @@ penna_config config_for(const RecordSettings& settings) {
     at += pattern.size() + 1;
   }
   return config;
+}
+
+// The chunks in transit get least, because a program can wait for these; nobody waits for a thread's, or for stacks.
+// Before a program has begun, all is free, and is needed later: hence the parts of the limit.
+void fit_into(const GroupMemory& memory, penna_config& config) {
+  constexpr uint32_t kLeastInTransit = 4, kLeastChunks = 64, kLeastNodes = 1024;  // as rendezvous.cc takes them
+  const auto part = [&](uint64_t of_limit, uint64_t of_free) {
+    return std::min(memory.limit / of_limit, memory.free / of_free);
+  };
+  const uint64_t in_transit = std::max<uint64_t>(part(32, 8) / PENNA_CHUNK_BYTES, kLeastInTransit);
+  const uint64_t chunks = (in_transit + part(8, 4) / PENNA_CHUNK_BYTES) & ~uint64_t{63};
+  const uint64_t nodes = std::max<uint64_t>(part(16, 8) / kNodeBytes, kLeastNodes);
+  config.backlog_limit = static_cast<uint32_t>(std::min<uint64_t>(config.backlog_limit, in_transit));
+  config.chunk_count =
+      static_cast<uint32_t>(std::min<uint64_t>(config.chunk_count, std::max<uint64_t>(chunks, kLeastChunks)));
+  while (config.max_nodes > nodes) config.max_nodes /= 2;
 }
 
 Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/memory_groups.h"
 #include "filter/where.h"
 #include "penna/channel.h"
 #include "penna/event.h"
@@ -48,6 +49,8 @@ Result<> check_settings(const RecordSettings& settings);
 
 // The configuration that is sent to a target.
 penna_config config_for(const RecordSettings& settings);
+// Makes the channel so small that a process whose groups limit its memory is not killed for what it records.
+void fit_into(const GroupMemory& memory, penna_config& config);
 // The session record for these settings.
 Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command);
 
