@@ -31,6 +31,8 @@
 #include "collect/clocks.h"
 #include "collect/exit_status.h"
 #include "collect/settings.h"
+#include "collect/sockets/near_listener.h"
+#include "collect/sockets/socket_message.h"
 #include "penna/clock.h"
 #include "penna/detail/starts.h"
 
@@ -39,27 +41,10 @@ namespace {
 
 constexpr uint64_t kTurnMs = 100;  // then the caller of work() gets to do other things
 
-// The most descriptors that we send, or accept, in a message.
-constexpr size_t kMostDescriptors = 2;
-union Control {
-  cmsghdr header;
-  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
-};
 union ControlWithSender {
   cmsghdr header;
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
 };
-
-// The header of a message with `part`, and `control` for ancillary data; points to both.
-template <typename AnyControl>
-msghdr message_of(iovec* part, AnyControl* control) {
-  msghdr message{};
-  message.msg_iov = part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof *control;
-  return message;
-}
 
 bool announces_start(const penna_hello& hello) {
   return hello.after_exec == PENNA_HELLO_STARTS || hello.after_exec == PENNA_HELLO_SPAWNS;
@@ -95,18 +80,6 @@ bool receive_hello(int socket, penna_hello* hello, Fd* descriptor, uint32_t* fro
   return good;
 }
 
-bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std::initializer_list<int> descriptors) {
-  iovec part{const_cast<void*>(bytes), size};
-  Control control{};
-  msghdr message = message_of(&part, &control);
-  control.header.cmsg_level = SOL_SOCKET;
-  control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
-  std::memcpy(CMSG_DATA(&control.header), descriptors.begin(), descriptors.size() * sizeof(int));
-  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
-}
-
 // The address of a socket; the family is 0 if the path is too long.
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
@@ -136,11 +109,12 @@ Result<> Server::bind_to(const std::string& path) {
   if (!epoll_ || !timer_) return Error{fmt::format("cannot listen at {}: {}", path, errno_text(EMFILE))};
   const sockaddr_un address = address_of(path);
   if (address.sun_family != AF_UNIX) return Error{fmt::format("{} is too long for a socket", path)};
-  listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_ || ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
+  Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener || ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
-  watch(listener_.get());
+  path_ = path;
+  listen_by(std::move(listener));
   watch(timer_.get());
   listen_without_a_place(path);
   return ok();
@@ -152,13 +126,21 @@ void Server::listen_without_a_place(const std::string& path) {
   if (path.size() + 2 > sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, path.data(), path.size());
-  nameless_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
-  if (nameless_ && ::bind(nameless_.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
-      ::listen(nameless_.get(), SOMAXCONN) == 0)
-    watch(nameless_.get());
-  else
-    nameless_.reset();
+  if (listener && ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
+      ::listen(listener.get(), SOMAXCONN) == 0)
+    listen_by(std::move(listener));
+}
+
+void Server::listen_by(Fd listener) {
+  if (!paused_) watch(listener.get());
+  listeners_.push_back(std::move(listener));
+}
+
+void Server::invite(uint32_t pid) {
+  invited_.insert(pid);
+  if (Fd listener = listen_near(path_, static_cast<pid_t>(pid))) listen_by(std::move(listener));
 }
 
 void Server::watch(int fd) {
@@ -177,10 +159,9 @@ void Server::work() {
     int fd = events[i].data.fd;
     // What was handled before may have closed the descriptor that this event is for, and its number be another's now.
     if (!is_readable(fd)) continue;
-    if (fd == listener_.get())
-      accept_peers(listener_);
-    else if (nameless_ && fd == nameless_.get())
-      accept_peers(nameless_);
+    const auto is_it = [fd](const Fd& listener) { return listener.get() == fd; };
+    if (const auto it = std::find_if(listeners_.begin(), listeners_.end(), is_it); it != listeners_.end())
+      accept_peers(*it);
     else if (fd == timer_.get())
       drop_silent_peers();
     else if (peers_.count(fd) != 0)
@@ -198,12 +179,11 @@ bool Server::is_full() const {
 void Server::pause(bool paused) {
   if (paused == paused_) return;
   paused_ = paused;
-  for (const Fd* listener : {&listener_, &nameless_}) {
-    if (!*listener) continue;
+  for (const Fd& listener : listeners_) {
     if (paused)
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener->get(), nullptr);
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener.get(), nullptr);
     else
-      watch(listener->get());
+      watch(listener.get());
   }
 }
 
@@ -328,7 +308,7 @@ static bool has_hung_up(const Fd& socket) {
 bool Server::send_config(const Fd& socket, pid_t pid) const {
   penna_config config = config_;
   if (const auto memory = memory_groups_.of(pid)) fit_into(*memory, config);
-  return send_with_descriptors(socket, &config, sizeof config, {doorbell_.fd(), doorbell_.life_fd()});
+  return send_with_descriptors(socket.get(), &config, sizeof config, {doorbell_.fd(), doorbell_.life_fd()});
 }
 
 // A peer has answered, or has gone.
@@ -368,7 +348,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
   const std::vector<uint8_t> plan = planner_(asked, peer.pid);
   Fd memory(::memfd_create("penna-plan", MFD_CLOEXEC));
   if (memory && ::write(memory.get(), plan.data(), plan.size()) == static_cast<ssize_t>(plan.size()))
-    send_with_descriptors(peer.socket, "", 1, {memory.get()});
+    send_with_descriptors(peer.socket.get(), "", 1, {memory.get()});
 }
 
 // Read now: /proc has the names only as long as the process lives and does not exec.

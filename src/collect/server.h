@@ -57,7 +57,7 @@ class Server {
   uint32_t classes() const { return config_.classes; }  // that are recorded, as bits
   size_t living() const { return living_.size(); }      // recorded processes whose last event is not written yet
   // A process that is not our descendant, whatever its user: we have attached to it.
-  void invite(uint32_t pid) { invited_.insert(pid); }
+  void invite(uint32_t pid);
   // Admits only processes that were invited, or the first one, and programs that these exec.
   void leave_others() { leaves_others_ = true; }
   uint64_t left_others() const { return left_others_.size(); }  // processes
@@ -100,6 +100,7 @@ class Server {
   Server(const penna_config& config, Doorbell& doorbell, Collector& collector);
   Result<> bind_to(const std::string& path);
   void listen_without_a_place(const std::string& path);
+  void listen_by(Fd listener);
   void watch(int fd);
   void accept_peers(const Fd& listener);
   void make_room_for(uint32_t pid);
@@ -125,8 +126,9 @@ class Server {
   Collector& collector_;
   Planner planner_;
   std::function<void(AnnouncedStart)> on_start_;
-  Fd epoll_, listener_, timer_;
-  Fd nameless_;                          // the same name as an abstract socket
+  Fd epoll_, timer_;
+  std::string path_;                     // of the first listener
+  std::vector<Fd> listeners_;            // then the same name as an abstract socket, and those near invited processes
   bool paused_ = false, ticks_ = false;  // no peers are accepted; the timer runs
   uint64_t too_many_ = 0;                // processes that were refused
   std::map<int, Peer> peers_;            // by descriptor

@@ -28,6 +28,7 @@
 #include "base/proc_stat.h"
 #include "collect/control/control_server.h"
 #include "collect/socket_directory.h"
+#include "collect/sockets/near_listener.h"
 #include "penna/channel.h"
 #include "reach/process/stop_thread.h"
 
@@ -47,7 +48,7 @@ std::string socket_of(int pid) {
     // (collect/arrivals.h).
     const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
     if (begins_so && entry.substr(1).starts_with(name.substr(1)))
-      return text->substr(at + name.size(), end - at - name.size());
+      return path_of_name(text->substr(at + name.size(), end - at - name.size()));
     at = end + 1;
   }
   return "";

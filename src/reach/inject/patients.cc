@@ -26,6 +26,7 @@
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
 #include "base/proc_status.h"
+#include "collect/sockets/near_listener.h"
 #include "penna/patch_plan.h"
 #include "reach/inject/agent_file.h"
 #include "reach/inject/call_filters.h"
@@ -278,7 +279,8 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   if (!refusals) return sentence(refusals.error().text);
 
   // The guest loads the agent, which plans. It inherits the filters of the thread that makes it.
-  Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, locks_memory(pid), {}, {}};
+  const std::string socket = name_near(socket_path_, pid);
+  Start start{{socket, agent_}, find_residue(*target), {}, {}, *refusals, locks_memory(pid), {}, {}};
   if (std::string trouble = start.residue ? renew_agent(*target, agent_, &start) : open_agent(*target, agent_, &start);
       !trouble.empty())
     return trouble;
