@@ -401,6 +401,7 @@ void Server::admit(Peer peer, const penna_hello& hello, Fd memory) {
   met_.insert(peer.pid);
   const Process process = describe(peer, hello, channel->geometry());
   collector_.add(process, std::move(*channel));
+  if (on_admission_) on_admission_(peer.pid);
 
   Living living;
   living.number = process.number;

@@ -51,6 +51,8 @@ class Server {
     bool spawns;      // by a child
   };
   void on_start(std::function<void(AnnouncedStart)> on_start) { on_start_ = std::move(on_start); }
+  // Called for each process that is recorded, while it waits.
+  void on_admission(std::function<void(uint32_t pid)> on_admission) { on_admission_ = std::move(on_admission); }
 
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
@@ -126,6 +128,7 @@ class Server {
   Collector& collector_;
   Planner planner_;
   std::function<void(AnnouncedStart)> on_start_;
+  std::function<void(uint32_t)> on_admission_;
   Fd epoll_, timer_;
   std::string path_;                     // of the first listener
   std::vector<Fd> listeners_;            // then the same name as an abstract socket, and those near invited processes

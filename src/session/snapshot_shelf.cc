@@ -145,7 +145,7 @@ void SnapshotShelf::run() {
 // While other snapshots wait, names are left out: a reader finds them in the files.
 void SnapshotShelf::finish(Taken taken, bool with_names) {
   (void)taken.file.write_collector(taken.health);
-  if (plan_.how.remembers_code && with_names) write_last_names(taken.file, plan_.session);
+  if (plan_.how.remembers_code && with_names) write_last_names(taken.file, plan_.session, *plan_.roots);
   const Result<> finished = taken.file.finish();
   const std::string& path = taken.file.path();
   if (!finished) say(finished.error().text);

@@ -23,6 +23,7 @@
 #include "options/push_options.h"
 #include "recording/writer.h"
 #include "session/verb_process.h"
+#include "symbols/elf/other_roots.h"
 
 namespace penna {
 
@@ -34,6 +35,7 @@ struct ShelfPlan {
   bool quiet = false;
   sigset_t mask{};  // the signal mask that we were started with
   Session session;
+  const OtherRoots* roots = nullptr;  // of the recorded processes
 };
 
 class SnapshotShelf {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "symbols/elf/other_roots.h"
 #include "symbols/elf/plt.h"
 
 namespace penna {
@@ -36,8 +37,21 @@ Result<ElfFile> open_vdso() {
   return ElfFile::from_memory("[vdso]", std::vector<uint8_t>(bytes, bytes + size));
 }
 
-// The module's own file, verified; the error says why it cannot be used.
-Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const SymbolOptions& options) {
+// The module's file where the process saw it.
+std::optional<ElfFile> open_in_other_roots(const ModuleFile& module, const std::string& path,
+                                           const std::vector<std::string>& roots) {
+  if (module.build_id.empty()) return {};
+  for (const std::string& root : roots) {
+    Fd opened = open_below(root, path);
+    if (!opened) continue;
+    auto file = ElfFile::read(std::move(opened), path);
+    if (file && file->build_id() == module.build_id) return std::move(*file);
+  }
+  return {};
+}
+
+// The module's file as found from here, verified; the error says why it cannot be used.
+Result<ElfFile> open_module_here(const ModuleFile& module, const std::string& path, const SymbolOptions& options) {
   const DebugSearch& search = options.search;
   auto file = path == "[vdso]" ? open_vdso() : ElfFile::open(search.symfs + path);
   // Outside of symfs only a file proven to be the recorded one is taken.
@@ -58,6 +72,13 @@ Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, c
         fmt::format("{} was written since the recording, and has no build-id by which it could be known: keep "
                     "the old file and name its folder with --symfs, or link with -Wl,--build-id",
                     file->path())};
+  return file;
+}
+
+Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const SymbolOptions& options) {
+  auto file = open_module_here(module, path, options);
+  if (file) return file;
+  if (auto there = open_in_other_roots(module, path, options.search.other_roots)) return std::move(*there);
   return file;
 }
 

@@ -66,6 +66,8 @@ recorded() {
   [ "$(as_root "$PENNA" report alloc it.penna --json -n 0 |
     /usr/bin/python3 -c 'import json, sys; print(sum(row["count"] for row in json.load(sys.stdin)["alloc"]))')" -ge 2000 ] ||
     fail "$what: allocations of the process and its child are missing"
+  # The names come from the container's files, which nothing leads to any more.
+  expect_match "$(as_root "$PENNA" report alloc it.penna --by function)" '\bmain\b.* \((forks.c|\[forks\])'
 }
 container=(unshare --mount --pid --net --ipc --uts --fork)
 recorded "a root and a network" as_root "${container[@]}" --mount-proc="$work/root/proc" chroot root /forks

@@ -48,6 +48,7 @@
 #include "session/snapshot_shelf.h"
 #include "session/snapshot_watches.h"
 #include "session/verb_process.h"
+#include "symbols/elf/other_roots.h"
 
 namespace penna {
 namespace {
@@ -170,6 +171,7 @@ class RecordRun {
   std::unique_ptr<Carrier> carrier_;
   std::optional<StandaloneStarts> starts_;  // none without an agent: these programs are then met like all others
   Session session_;
+  OtherRoots roots_;
   std::optional<RecordingWriter> writer_;
   std::string path_;
   ClockTriplet start_, end_;
@@ -241,9 +243,14 @@ Result<> RecordRun::prepare_shelf() {
   std::string base =
       options_.output.empty() ? base_name(options_, carrier_->command(), carrier_->pid()) : options_.output;
   if (constexpr std::string_view kEnding = ".penna"; base.ends_with(kEnding)) base.resize(base.size() - kEnding.size());
-  ShelfPlan plan{base,          writer_options(options_), options_.keep_snapshots,
-                 options_.push, options_.quiet,           signals_->before(),
-                 session_};
+  ShelfPlan plan{base,
+                 writer_options(options_),
+                 options_.keep_snapshots,
+                 options_.push,
+                 options_.quiet,
+                 signals_->before(),
+                 session_,
+                 &roots_};
   shelf_ = PENNA_TRY(SnapshotShelf::open(std::move(plan)));
   writer_.emplace(RecordingWriter::nowhere());
   return ok();
@@ -265,7 +272,7 @@ Result<> RecordRun::prepare_collector() {
   collector_->set_time_shift(time_shift_of(options_));
   add_watches(*collector_, options_, ticks_per_ns_);
   if (!options_.no_names && !shelf_)
-    collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_); });
+    collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_, roots_); });
   if (options_.threads.any()) collector_->set_threads(options_.threads);
   if (options_.max_bytes) PENNA_TRY(collector_->set_most_bytes(*options_.max_bytes));
   if (CallRules finishes = watched_functions(filter(), TriggerAction::kFinish); finishes.ask)
@@ -283,6 +290,7 @@ Result<> RecordRun::listen() {
   server_ = PENNA_TRY(Server::listen(socket_path_, config_for(options_), *doorbell_, *collector_));
   planner_.emplace(std::move(requests_));
   plan_calls(*server_, *planner_, options_);
+  server_->on_admission([this](uint32_t pid) { roots_.add(static_cast<pid_t>(pid)); });
   if (carrier_->instead_of_agent() == nullptr && !options_.no_follow) {
     starts_.emplace(agent_, socket_path_);
     server_->on_start([this](Server::AnnouncedStart start) { starts_->announce(std::move(start)); });

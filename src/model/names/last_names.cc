@@ -8,9 +8,10 @@
 
 namespace penna {
 
-void write_last_names(RecordingWriter& writer, const Session& session) {
+void write_last_names(RecordingWriter& writer, const Session& session, const OtherRoots& roots) {
   const auto end = std::chrono::steady_clock::now() + kMostForNames;
   SymbolOptions options;  // without a server for debug files: readers may query one
+  options.search.other_roots = roots.paths();
   options.rank = rank_of_names(session, {});
   const auto symbols = make_symbol_source(options);
   options.reads_dwarf = false;  // lines of libc do not change, and it has many

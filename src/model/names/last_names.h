@@ -8,13 +8,14 @@
 #include <chrono>
 
 #include "recording/writer.h"
+#include "symbols/elf/other_roots.h"
 
 namespace penna {
 
 inline constexpr std::chrono::seconds kMostForNames{2};
 
 // `writer` must remember code. `session`: a function with several names is stored under the one that its options
-// requested.
-void write_last_names(RecordingWriter& writer, const Session& session);
+// requested. `roots`: those of processes in containers.
+void write_last_names(RecordingWriter& writer, const Session& session, const OtherRoots& roots);
 
 }  // namespace penna

@@ -19,6 +19,9 @@ struct DebugSearch {
   std::vector<std::string> debug_dirs;
   // Prefix for recorded paths and /usr/lib/debug: a copy of another machine's file system. Empty: this machine.
   std::string symfs;
+  // Roots of other processes' file systems, where a module that was not found may be, too: only if its build ID is the
+  // recorded one.
+  std::vector<std::string> other_roots;
   // Servers to ask last, separated by blanks; empty: debuginfod is never asked, whatever DEBUGINFOD_URLS says.
   std::string debuginfod_urls;
   // Time limit for all downloads of this process together.

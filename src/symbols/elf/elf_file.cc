@@ -27,11 +27,16 @@ Error libelf_error(const std::string& path, const char* what) {
 }  // namespace
 
 Result<ElfFile> ElfFile::open(const std::string& path, Kind kind) {
+  // O_NONBLOCK: a recorded path may be a fifo by now, and opening it must not wait for a writer.
+  Fd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!opened) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
+  return read(std::move(opened), path, kind);
+}
+
+Result<ElfFile> ElfFile::read(Fd opened, const std::string& path, Kind kind) {
   ElfFile file;
   file.path_ = path;
-  // O_NONBLOCK: a recorded path may be a fifo by now, and opening it must not wait for a writer.
-  file.fd_ = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.fd_) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
+  file.fd_ = std::move(opened);
   struct stat status {};
   if (::fstat(file.fd_.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};

@@ -57,6 +57,8 @@ class ElfFile {
   enum class Kind : uint8_t { kModule, kAny };
   // Opens a regular file (no fifo, no device). Errors: cannot open, not ELF, wrong kind, damaged.
   static Result<ElfFile> open(const std::string& path, Kind kind = Kind::kModule);
+  // The same for an open file; `path` is for errors.
+  static Result<ElfFile> read(Fd opened, const std::string& path, Kind kind = Kind::kModule);
   // The same over bytes in memory; `name` replaces the path in errors.
   static Result<ElfFile> from_memory(std::string name, std::vector<uint8_t> bytes);
 

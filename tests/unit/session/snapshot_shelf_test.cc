@@ -23,6 +23,7 @@ class SnapshotShelfTest : public ::testing::Test {
     made.base = directory_ + "/app";
     made.most = most;
     made.quiet = true;
+    made.roots = &roots_;
     return made;
   }
   std::vector<std::string> files() const {
@@ -33,6 +34,7 @@ class SnapshotShelfTest : public ::testing::Test {
     return names;
   }
 
+  OtherRoots roots_;
   std::string directory_ = "/tmp/snapshot_shelf.XXXXXX";
 };
 
