@@ -135,8 +135,10 @@ Result<std::string> SocketDirectory::create() {
                               ::stat(runtime, &status) == 0 && is_ours(status, S_IFDIR) &&
                               (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if ((is_own_runtime && make_in(runtime)) || make_in("/tmp")) return path_ + "/" + kFiles[0];
-  return Error{fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}",
-                           errno_text(errno))};
+  return Error{
+      fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}; make /tmp "
+                  "writable, or set XDG_RUNTIME_DIR to a directory of yours",
+                  errno_text(errno))};
 }
 
 }  // namespace penna

@@ -325,6 +325,7 @@ std::vector<std::string> description_of(const RecordOptions& options, const Reco
   if (words.point_stacks) all.emplace_back(kPointStacksWord);
   if (options.libcalls) all.emplace_back("libcalls");
   if (options.all_functions) all.emplace_back(kAllFunctionsWord);
+  if (!options.pids.empty()) all.emplace_back(kAttachedWord);
   if (options.ring_ns) all.push_back(fmt::format("ring={}ns", *options.ring_ns));
   for (const SnapshotCondition& condition : options.on) all.push_back("on=" + condition.text);
   if (words.max_size) all.push_back("max-size=" + words.max_size->text);

@@ -34,6 +34,8 @@ inline constexpr ClassNouns kClassNouns[PENNA_CLASS_COUNT] = {
 
 // In Session::options: calls of all functions were requested.
 inline constexpr const char* kAllFunctionsWord = "all-functions";
+// Likewise: the first process was running already (-p).
+inline constexpr const char* kAttachedWord = "attached";
 
 // One moment on three clocks: ticks as from penna_now(), nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct ClockTriplet {
@@ -44,7 +46,7 @@ struct ClockTriplet {
 
 struct Session {
   std::string penna_version;
-  std::vector<std::string> command;  // as given to penna record; empty when attached
+  std::vector<std::string> command;  // as given to penna record; when attached, that of the first process
   uint32_t command_cut = 0;          // arguments left out because the list was too long
   std::string cwd;
   std::string host;

@@ -46,7 +46,8 @@ std::string place_text(uint32_t process, uint32_t stack, Names& names);
 
 // How to record the calls of a program that was not prepared for it.
 inline constexpr const char* kRecordAllCalls = "'penna record --all-functions CMD' records those of any program";
-std::string record_all_calls(const Session& session);  // with the command of a recording
+// The same with the command of a recording; a process that was attached to has none of ours.
+std::string record_all_calls(const Session& session);
 // Why a report of calls is empty, and what to do: "'penna record --all-functions ./app' records those of any program".
 std::string why_no_calls(const Recording& recording);
 // Calls were requested, and there are none: the report has a sentence about it.

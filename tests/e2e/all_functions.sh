@@ -72,6 +72,13 @@ wait $pid || fail "the process ended with $?"
 expect_eq true "$(<attached.txt)" "what the process prints"
 penna report calls attached.penna --format csv | grep -q ',luaL_tolstring' || fail "no calls of the process"
 
+start said.txt sleep 60
+run penna record -p $pid --duration 200ms -o idle.penna
+offer="'penna record --all-functions -p PID' records those of any program"
+expect_contains "$err" "penna: no calls: $offer"
+expect_contains "$(penna report calls idle.penna)" "No calls were recorded: $offer."
+kill "$pid"
+
 # ---- from nothing to the hottest function: two commands, of which the first suggests the second ---------------------
 for program in "lua5.4 work.lua"; do
   # shellcheck disable=SC2086
