@@ -40,6 +40,8 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kTurnMs = 100;  // then the caller of work() gets to do other things
+// A process speaks as soon as it has connected: beyond this, another one may be worth more.
+constexpr uint64_t kBriefMs = 100;
 
 union ControlWithSender {
   cmsghdr header;
@@ -240,11 +242,17 @@ static bool has_descriptors_for_process(int any) {
 
 // A process to record is worth more than connections that have said nothing yet.
 void Server::make_room_for_process() {
-  while (!has_descriptors_for_process(epoll_.get())) {
-    const auto silent = oldest(peers_, [](const auto& peer) { return !has_spoken(peer.first); });
-    if (silent == peers_.end()) return;
-    peers_.erase(silent);
-  }
+  while (!has_descriptors_for_process(epoll_.get()))
+    if (!drop_oldest_silent(0)) return;
+}
+
+bool Server::drop_oldest_silent(uint64_t at_least_ms) {
+  const uint64_t now = monotonic_ms();
+  const auto silent = oldest(
+      peers_, [&](const auto& peer) { return now - peer.second.since_ms >= at_least_ms && !has_spoken(peer.first); });
+  if (silent == peers_.end()) return false;
+  peers_.erase(silent);
+  return true;
 }
 
 // Whether it is a program that a recorded one has started, or a recorded process that has exec'd: shown by its
@@ -273,6 +281,7 @@ void Server::accept_peers(const Fd& listener) {
       return tick(true);
     }
     Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket && errno == EMFILE && drop_oldest_silent(kBriefMs)) continue;
     if (!socket && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {  // out of descriptors, out of memory
       pause(true);
       return tick(true);

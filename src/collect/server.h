@@ -108,6 +108,7 @@ class Server {
   void make_room_for(uint32_t pid);
   void drop_silent_peers();
   void make_room_for_process();
+  bool drop_oldest_silent(uint64_t at_least_ms);  // false: none has been silent for so long
   void pause(bool paused);
   bool is_full() const;
   void tick(bool wanted);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -211,6 +212,25 @@ TEST_F(Asking, WhoeverGetsTheNumberOfAClosedSocketIsKept) {
     server_->work();
     EXPECT_EQ(answered(*socket), 1);
   }
+}
+
+// The last descriptor is that of a connection that has said nothing for a while.
+TEST_F(Asking, ASilentConnectionMakesWayForTheNext) {
+  const Fd silent = connect();
+  ::usleep(150'000);
+  const Fd late = connect_unanswered();
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit few{200, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<Fd> taken;
+  do taken.emplace_back(::fcntl(late.get(), F_DUPFD_CLOEXEC, 0));
+  while (taken.back());
+  server_->work();
+  taken.clear();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(answered(silent), 0);
+  EXPECT_EQ(answered(late), 1);
 }
 
 TEST_F(Asking, WithoutAPlanner) {
