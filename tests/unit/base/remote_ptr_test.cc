@@ -14,7 +14,7 @@ struct Node {
   const char* name;
   uint16_t sizes[4];
 };
-static_assert(sizeof(RemotePtr<Node>) == sizeof(Node*));
+static_assert(sizeof(RemotePtr<Node>) == sizeof(uintptr_t));
 
 TEST(RemotePtr, CountsInItsOwnUnitsAndWrapsAround) {
   constexpr RemotePtr<Node> node(0x1000);
