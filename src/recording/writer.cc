@@ -67,6 +67,14 @@ layout::FileHeader file_header_of(const std::optional<RecordingOrigin>& origin) 
   return header;
 }
 
+// Locks the file; true: another recorder has. The children of one that was killed hold its lock until they notice.
+bool is_locked(int file) {
+  constexpr int kTries = 50, kBetweenUs = 10'000;
+  for (int i = 0; i < kTries; ++i, ::usleep(kBetweenUs))
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
+  return true;
+}
+
 // Opens an empty regular file for this process only: private (0600), because a recording reveals what a program did,
 // and locked while it is written. An existing one is replaced only on request, and stays intact for any process that
 // has it open. `later`: it is put in place by the caller.
@@ -84,7 +92,7 @@ Result<Replacement> open_new(const std::string& path, bool overwrite, bool later
   if (::fstat(there.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return Error{fmt::format("{} is not a regular file, and a recording must be one: choose another with -o", path)};
   // Readers rely on it too: a held lock means that the file is still being recorded.
-  if (::flock(there.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  if (is_locked(there.get()))
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
   if (file.is_beside()) (void)!::flock(fd.get(), LOCK_EX | LOCK_NB);
   if (later && !file.is_beside() && status.st_size != 0)

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Writer and reader together: round trips, files that exist, full disks.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "recording/metadata.h"
 #include "sample.h"
@@ -196,6 +200,24 @@ TEST(Writer, RefusesToReplaceAFile) {
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_TRUE(Recording::open(path));
+}
+
+// As the children of a recorder that was killed do.
+TEST(Writer, WaitsForALockThatIsGivenUpSoon) {
+  TempDir dir;
+  const std::string path = dir.file("a.penna");
+  spill(path, {1, 2, 3});
+  const int held = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  std::thread child([held] {
+    ::usleep(50'000);
+    ::close(held);
+  });
+  WriterOptions options;
+  options.overwrite = true;
+  const auto writer = RecordingWriter::create(path, options);
+  child.join();
+  EXPECT_TRUE(writer) << (writer ? "" : writer.error().text);
 }
 
 TEST(Writer, RefusesWhatIsNoFile) {
