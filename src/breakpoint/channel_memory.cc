@@ -7,7 +7,6 @@
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/socket_address.h"
 #include "penna/clock.h"
 #include "penna/ring.h"
 
@@ -41,16 +41,13 @@ ssize_t uninterrupted(Call&& call) {
 }
 
 Fd connect_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return {};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = SocketAddress::of_path(path);
+  if (!address) return {};
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // With the agent's timeout: a stopped recorder must not stop the program forever.
   const timeval patience{PENNA_ANSWER_SECONDS, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const bool connected =
-      socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const bool connected = socket && address.connect(socket.get()) == 0;
   return connected ? std::move(socket) : Fd();
 }
 

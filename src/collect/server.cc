@@ -10,12 +10,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +24,7 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "base/readable.h"
+#include "base/socket_address.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
@@ -82,15 +81,6 @@ bool receive_hello(int socket, penna_hello* hello, Fd* descriptor, uint32_t* fro
   return good;
 }
 
-// The address of a socket; the family is 0 if the path is too long.
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  if (path.size() >= sizeof address.sun_path) return address;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::listen(const std::string& socket_path, const penna_config& config,
@@ -109,11 +99,11 @@ Server::Server(const penna_config& config, Doorbell& doorbell, Collector& collec
 
 Result<> Server::bind_to(const std::string& path) {
   if (!epoll_ || !timer_) return Error{fmt::format("cannot listen at {}: {}", path, errno_text(EMFILE))};
-  const sockaddr_un address = address_of(path);
-  if (address.sun_family != AF_UNIX) return Error{fmt::format("{} is too long for a socket", path)};
+  const auto address = SocketAddress::of_path(path);
+  if (!address) return Error{fmt::format("{} is too long for a socket", path)};
   Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener || ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), SOMAXCONN) != 0)
+  if (!listener || address.bind(listener.get()) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
+      ::listen(listener.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
   path_ = path;
   listen_by(std::move(listener));
@@ -124,14 +114,9 @@ Result<> Server::bind_to(const std::string& path) {
 
 // For processes that cannot reach the path. If the name is already taken, those are not recorded.
 void Server::listen_without_a_place(const std::string& path) {
-  sockaddr_un address{};
-  if (path.size() + 2 > sizeof address.sun_path) return;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, path.data(), path.size());
+  const auto address = SocketAddress::of_name(path);
   Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
-  if (listener && ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
-      ::listen(listener.get(), SOMAXCONN) == 0)
+  if (address && listener && address.bind(listener.get()) == 0 && ::listen(listener.get(), SOMAXCONN) == 0)
     listen_by(std::move(listener));
 }
 

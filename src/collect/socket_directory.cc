@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/socket_address.h"
 
 namespace penna {
 namespace {
@@ -52,13 +52,9 @@ bool has_own_socket(const Fd& directory, const char* name, struct stat* status) 
 
 // Through /proc, to the object behind the descriptor: the path itself may have been swapped since it was checked.
 bool nobody_listens(const Fd& directory, const char* name) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), name);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = SocketAddress::of_path(fmt::format("/proc/self/fd/{}/{}", directory.get(), name));
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-         errno == ECONNREFUSED;
+  return address.connect(probe.get()) != 0 && errno == ECONNREFUSED;
 }
 
 // Whether no recorder listens. A recorder may have been killed before it made its sockets, or after it removed them. To

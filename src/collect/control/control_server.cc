@@ -5,19 +5,18 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <iterator>
 #include <sstream>
 #include <string_view>
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/socket_address.h"
 #include "collect/control/control_request.h"
 #include "collect/settings.h"
 
@@ -90,15 +89,11 @@ std::string control_path(const std::string& socket_path) {
 Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector,
                                             Ask ask, bool may_stop, SetFilters::Chooser chooser) {
   ControlServer control(control_path(socket_path), server, collector, std::move(ask), may_stop, std::move(chooser));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (control.path_.size() >= sizeof address.sun_path)
-    return Error{fmt::format("{} is too long for a socket", control.path_)};
-  std::memcpy(address.sun_path, control.path_.c_str(), control.path_.size() + 1);
+  const auto address = SocketAddress::of_path(control.path_);
+  if (!address) return Error{fmt::format("{} is too long for a socket", control.path_)};
   control.listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!control.listener_ ||
-      ::bind(control.listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(control.path_.c_str(), 0600) != 0 || ::listen(control.listener_.get(), SOMAXCONN) != 0)
+  if (!control.listener_ || address.bind(control.listener_.get()) != 0 || ::chmod(control.path_.c_str(), 0600) != 0 ||
+      ::listen(control.listener_.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", control.path_, errno_text(errno))};
   return control;
 }

@@ -8,18 +8,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
-#include <cstring>
 
 #include "base/file.h"
 #include "base/in_proc.h"
 #include "base/proc_status.h"
+#include "base/socket_address.h"
 #include "collect/sockets/socket_message.h"
 
 namespace penna {
@@ -52,28 +50,22 @@ bool is_needed(const std::string& socket_path, pid_t pid) {
 }
 
 // In the child, a copy of one thread of ours: system calls only. Ends with 0 if `pair` has got the socket.
-[[noreturn]] void listen_there(int pair, int network, int users, long user, const sockaddr_un& address,
-                               socklen_t bytes) {
+[[noreturn]] void listen_there(int pair, int network, int users, long user, const SocketAddress& address) {
   // Root of the machine joins the network directly; others may once they are root of the container.
   const bool is_root = ::geteuid() == 0;
   const auto joins = [&] { return ::setns(network, CLONE_NEWNET) == 0; };
   if (!joins() && (::setns(users, CLONE_NEWUSER) != 0 || !joins())) ::_exit(1);
   if (is_root) (void)::syscall(SYS_setresuid, -1, user, -1);
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || ::listen(listener, SOMAXCONN) != 0)
-    ::_exit(1);
+  if (address.bind(listener) != 0 || ::listen(listener, SOMAXCONN) != 0) ::_exit(1);
   ::_exit(send_with_descriptors(pair, "", 1, {listener}) ? 0 : 1);
 }
 
 }  // namespace
 
 Fd listen_near(const std::string& socket_path, pid_t pid) {
-  const std::string name = abstract_name(socket_path, pid);
-  sockaddr_un address{};
-  if (!is_needed(socket_path, pid) || name.size() + 2 > sizeof address.sun_path) return {};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const auto address = SocketAddress::of_name(abstract_name(socket_path, pid));
+  if (!address || !is_needed(socket_path, pid)) return {};
   const Fd network(::open(in_proc(pid, "ns/net").c_str(), O_RDONLY | O_CLOEXEC));
   const Fd users(::open(in_proc(pid, "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
   const long user = user_of(pid);
@@ -82,7 +74,7 @@ Fd listen_near(const std::string& socket_path, pid_t pid) {
   const Fd ours(ends[0]);
   Fd its(ends[1]);
   const pid_t child = ::fork();
-  if (child == 0) listen_there(its.get(), network.get(), users.get(), user, address, bytes);
+  if (child == 0) listen_there(its.get(), network.get(), users.get(), user, address);
   if (child < 0) return {};
   its.reset();
   Fd listener = receive_descriptor(ours);

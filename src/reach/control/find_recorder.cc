@@ -8,12 +8,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -26,6 +24,7 @@
 #include "base/in_proc.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
+#include "base/socket_address.h"
 #include "collect/control/control_server.h"
 #include "collect/socket_directory.h"
 #include "collect/sockets/near_listener.h"
@@ -113,15 +112,12 @@ struct Connection {
 
 // `flags`: SOCK_NONBLOCK, not to wait where as many clients wait as may (EAGAIN), or 0.
 Connection connect_to(const std::string& path, int flags) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return {Fd(), ENAMETOOLONG};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = SocketAddress::of_path(path);
+  if (!address) return {Fd(), ENAMETOOLONG};
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   const timeval patience{10, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const bool is_connected =
-      socket && ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  const bool is_connected = socket && address.connect(socket.get()) == 0;
   return {std::move(socket), is_connected ? 0 : errno};
 }
 

@@ -4,15 +4,13 @@
 
 #include <fmt/core.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
 
+#include "base/socket_address.h"
 #include "reach/inject/guest_thread.h"
 #include "reach/inject/surgeon.h"
 
@@ -27,12 +25,9 @@ using Clock = std::chrono::steady_clock;
 bool gives_up(Clock::time_point end) { return Clock::now() > end || Surgeon::is_orphan(); }
 
 Fd take_name(const std::string& name, Clock::time_point end) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const auto address = SocketAddress::of_name(name);
   Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  while (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
+  while (address.bind(socket.get()) != 0) {
     if (gives_up(end)) return {};
     ::usleep(kBetweenLooksUs);
   }
