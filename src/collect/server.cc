@@ -189,15 +189,17 @@ static bool has_spoken(int socket) {
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+// Whether a peer has said nothing yet, for that long.
+static auto silent_for(uint64_t ms) {
+  return [ms, now = monotonic_ms()](const auto& peer) {
+    return now - peer.second.since_ms >= ms && !has_spoken(peer.first);
+  };
+}
+
 void Server::drop_silent_peers() {
   uint64_t times;
   (void)!::read(timer_.get(), &times, sizeof times);
-  const uint64_t now = monotonic_ms();
-  const auto is_silent = [&](const auto& peer) {
-    return now - peer.second.since_ms >= Budget::kSilentMs && !has_spoken(peer.first);
-  };
-  for (auto peer = peers_.begin(); peer != peers_.end();)
-    peer = is_silent(*peer) ? peers_.erase(peer) : std::next(peer);
+  std::erase_if(peers_, silent_for(Budget::kSilentMs));
   pause(is_full());
   tick(paused_ || !peers_.empty());
 }
@@ -232,9 +234,7 @@ void Server::make_room_for_process() {
 }
 
 bool Server::drop_oldest_silent(uint64_t at_least_ms) {
-  const uint64_t now = monotonic_ms();
-  const auto silent = oldest(
-      peers_, [&](const auto& peer) { return now - peer.second.since_ms >= at_least_ms && !has_spoken(peer.first); });
+  const auto silent = oldest(peers_, silent_for(at_least_ms));
   if (silent == peers_.end()) return false;
   peers_.erase(silent);
   return true;
