@@ -5,9 +5,11 @@
 // numbers, but every container in it is bounded by the size of what it was read from.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/count_text.h"
@@ -64,6 +66,10 @@ struct Session {
   ClockTriplet start;
   uint32_t time_shift = 0;  // times of records are multiples of 2^time_shift ticks, rounded down
 };
+// Whether it was recorded with this option.
+inline bool has_option(const Session& session, std::string_view word) {
+  return std::find(session.options.begin(), session.options.end(), word) != session.options.end();
+}
 // Present in the options of a session that penna import made: there was no recorder.
 inline constexpr char kImportedFromStream[] = "imported from a stream";
 enum SessionClock : uint32_t { kClockInvariant = 1 /* the CPU promises a constant rate in all states */ };

@@ -119,10 +119,6 @@ std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& 
 
 namespace {
 
-bool has_word(const Session& session, const char* word) {
-  return std::find(session.options.begin(), session.options.end(), word) != session.options.end();
-}
-
 // A program that no agent could enter: building it differently would not help, and a note says what would.
 bool nothing_entered(const Recording& recording) {
   return recording.processes().empty() && !recording.collector().notes.empty();
@@ -133,7 +129,7 @@ bool nothing_entered(const Recording& recording) {
 // As typed in a shell. A command that fills a line is left out.
 std::string record_all_calls(const Session& session) {
   constexpr size_t kMost = 60;
-  if (has_word(session, kAttachedWord)) return "'penna record --all-functions -p PID' records those of any program";
+  if (has_option(session, kAttachedWord)) return "'penna record --all-functions -p PID' records those of any program";
   const std::string command = command_text(session.command, session.command_cut);
   if (command.empty() || command.size() > kMost) return kRecordAllCalls;
   return fmt::format("'penna record --all-functions {}' records those of any program", command);
@@ -148,7 +144,7 @@ std::string why_no_calls(const Recording& recording) {
   if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
   if (recording.collector().snapshots == 0 && recording.collector().thrown_away[PENNA_CALLS] != 0)
     return "no snapshot was taken, so none was kept";
-  return has_word(recording.session(), kAllFunctionsWord)
+  return has_option(recording.session(), kAllFunctionsWord)
              ? "none of its functions could be entered ('penna report health' says why)"
              : record_all_calls(recording.session());
 }

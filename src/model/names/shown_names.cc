@@ -57,8 +57,7 @@ std::vector<std::string> called_names(const Recording& recording, const std::str
   // A recording of a build may contain thousands; each costs opening a file.
   constexpr size_t kMostPrograms = 64;
   std::vector<std::string> names;
-  const std::vector<std::string>& options = recording.session().options;
-  if (std::find(options.begin(), options.end(), kLibcallsWord) == options.end()) return names;
+  if (!has_option(recording.session(), kLibcallsWord)) return names;
   std::set<std::string> seen;
   for (const RecordedProcess& process : recording.processes()) {
     const auto module = std::find_if(process.modules.begin(), process.modules.end(),

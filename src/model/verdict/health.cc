@@ -66,10 +66,9 @@ void add_health(HealthReport& report, const Health& health) {
 void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
   report.lost = summary.lost;
   report.sample_bytes = SampleScale(recording).mean();
-  const std::vector<std::string>& options = recording.session().options;
   report.losses.events = summary.lost;
-  report.losses.waits = std::find(options.begin(), options.end(), "on-full=drop") == options.end();
-  report.imported = std::find(options.begin(), options.end(), kImportedFromStream) != options.end();
+  report.losses.waits = !has_option(recording.session(), "on-full=drop");
+  report.imported = has_option(recording.session(), kImportedFromStream);
   for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
   for (const RecordedProcess& process : recording.processes()) {
     add_health(report, process.health);
