@@ -5,26 +5,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "base/file.h"
+#include "base/whole_number.h"
 
 namespace penna {
 namespace {
 
-// A number at the beginning of `text`; nothing for "max".
-std::optional<uint64_t> number_in(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() ? std::optional(number) : std::nullopt;
-}
-
+// Nothing for "max".
 std::optional<uint64_t> number_of_file(const std::string& path) {
   const auto text = read_file(path, 64);
-  return text ? number_in(*text) : std::nullopt;
+  return text ? whole_number<uint64_t>(text->substr(0, text->find('\n'))) : std::nullopt;
 }
 
 // The value of a line "NAME VALUE"; 0: there is none.
